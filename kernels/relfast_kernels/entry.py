@@ -20,7 +20,7 @@
     native.functions("text")["scan"](block)
 
 A name that is misspelt is an error of mypy, of a build, and of plain Python. A struct keeps what it was given
-alive, and is no argument of a function before it has all its arrays.
+alive, and no function takes it before it has all its arrays.
 
 Importing this loads neither numba nor numpy. What a kernel gets for a struct `relfast_kernels.compiled.views`
 makes in machine code, and `relfast_kernels.compiled.plain_views` in plain Python.
@@ -33,7 +33,7 @@ from array import array
 from collections import namedtuple
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar, cast, overload
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,17 +74,20 @@ S = TypeVar("S", covariant=True)
 class Rows(Protocol[S]):
     """An array of records."""
 
+    @overload
     def __getitem__(self, index: int) -> S: ...
+    @overload
+    def __getitem__(self, index: slice) -> Rows[S]: ...
     def __len__(self) -> int: ...
 
 
 class HeldField:
     """A field whose value lies elsewhere: the struct has its address, in the field ``at_`` and its name."""
 
+    name: str
+    at: str
     shape: tuple[int | str, ...] = ()
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name, self.at = name, f"at_{name}"
+    pointer: Any = Int
 
     def __get__(self, struct: Any, owner: Any = None) -> Any:
         return self if struct is None else struct._kept[self.name]
@@ -92,8 +95,8 @@ class HeldField:
     def __set__(self, struct: Struct, value: Any) -> None:
         struct.put(**{self.name: value})
 
-    def place_of(self, value: Any) -> tuple[int, tuple[int, ...]]:
-        """The address of a value, and its shape. Raises `TypeError` if it is of another kind."""
+    def place_of(self, value: Any) -> tuple[Any, tuple[int, ...]]:
+        """The address of a value (bytes are theirs), and its shape. Raises `TypeError` for another kind."""
         raise NotImplementedError
 
 
@@ -101,8 +104,13 @@ class ArrayField(HeldField):
     def __init__(self, kind: Any, *shape: int | str, const: bool = False) -> None:
         self.kind, self.shape, self.const = kind, shape, const
         self.codes = _CODES.get(kind, "")
+        self.sizes = [size for size in shape if isinstance(size, str)]
+        self.is_text = False
+        """Whether bytes can be entered, with a size that no other array of the struct has."""
+        if kind is Byte:
+            self.pointer = ctypes.c_char_p  # which takes bytes
 
-    def place_of(self, value: Any) -> tuple[int, tuple[int, ...]]:
+    def place_of(self, value: Any) -> tuple[Any, tuple[int, ...]]:
         try:  # a third of the time of ``value.ctypes.data``
             if value.dtype.char in self.codes:
                 return ctypes.addressof(ctypes.c_char.from_buffer(value)), value.shape
@@ -110,15 +118,29 @@ class ArrayField(HeldField):
             pass
         return self._place_of_other(value)
 
-    def _place_of_other(self, value: Any) -> tuple[int, tuple[int, ...]]:
+    def __set__(self, struct: Struct, value: Any) -> None:
+        if self.is_text and value.__class__ is bytes and struct.arguments is not None:
+            # what reward calls do for each response
+            setattr(struct, self.at, value)
+            setattr(struct, self.sizes[0], len(value))
+            struct._kept[self.name] = value
+        else:
+            struct.put(**{self.name: value})
+
+    def _place_of_other(self, value: Any) -> tuple[Any, tuple[int, ...]]:
         found: Any = type(value).__name__
         if isinstance(value, ctypes.Array):
-            found = value._type_.__name__
-            if value._type_ is self.kind or (self.kind is Byte and value._type_ is ctypes.c_char):
-                return ctypes.addressof(value), (len(value),)
+            item: Any = value._type_
+            shape = [len(value)]
+            while issubclass(item, ctypes.Array):
+                shape.append(item._length_)
+                item = item._type_
+            found = item.__name__
+            if item is self.kind or (self.kind is Byte and item is ctypes.c_char):
+                return ctypes.addressof(value), tuple(shape)
         elif isinstance(value, bytes):
             if self.const and self.kind is Byte:
-                return ctypes.cast(cast(Any, value), ctypes.c_void_p).value or 0, (len(value),)
+                return value, (len(value),)
         elif isinstance(value, array):
             found = value.typecode
             if found in self.codes:
@@ -138,8 +160,8 @@ class InnerField(HeldField):
     def __init__(self, kind: type[Struct]) -> None:
         self.kind = kind
 
-    def place_of(self, value: Any) -> tuple[int, tuple[int, ...]]:
-        if type(value) is not self.kind or not value.is_whole:
+    def place_of(self, value: Any) -> tuple[Any, tuple[int, ...]]:
+        if type(value) is not self.kind or value.arguments is None:
             raise TypeError(f"{self.name} is a whole {self.kind.__name__}, not {value!r}")
         return value.address, ()
 
@@ -167,15 +189,25 @@ class _Declared(_StructureType):
         for field, kind in space.items():
             if isinstance(kind, HeldField) or (isinstance(kind, type) and issubclass(kind, _IN_PLACE)):
                 declared[field] = kind
+            if isinstance(kind, HeldField):
+                kind.name, kind.at = field, f"at_{field}"
         held = {field: kind for field, kind in declared.items() if isinstance(kind, HeldField)}
         space = {field: value for field, value in space.items() if field not in declared or field in held}
-        fields = [(f"at_{key}", Int) if key in held else (key, kind) for key, kind in declared.items()]
+        fields = [
+            (key, kind) if key not in held else (kind.at, kind.pointer) for key, kind in declared.items()
+        ]
+        if held:
+            fields = [("result", Int), ("failure", ctypes.c_void_p), *fields]
         arrays_of: dict[str, list[str]] = {}
-        for field, kind in held.items():
-            for size in (size for size in kind.shape if isinstance(size, str)):
+        arrays = {field: kind for field, kind in held.items() if isinstance(kind, ArrayField)}
+        for field, kind in arrays.items():
+            for size in kind.sizes:
                 if declared.get(size) is not Int:
                     raise TypeError(f"{name}.{field}: its shape names {size}, which is no Int of {name}")
                 arrays_of.setdefault(size, []).append(field)
+        for field, kind in arrays.items():
+            own = kind.shape == (*kind.sizes,) and [arrays_of[size] for size in kind.sizes] == [[field]]
+            kind.is_text = own and kind.const and kind.kind is Byte
         ours = {
             "declared": declared,
             "held": held,
@@ -187,7 +219,7 @@ class _Declared(_StructureType):
 
 
 class _Base(_Structure):
-    __slots__ = ("_as_parameter_", "_kept", "is_whole")
+    __slots__ = ("_kept", "arguments")
 
 
 _IN_PLACE: Final = (ctypes._SimpleCData, ctypes.Array, _Base)
@@ -195,6 +227,9 @@ _IN_PLACE: Final = (ctypes._SimpleCData, ctypes.Array, _Base)
 
 class Struct(_Base, metaclass=_Declared):
     """Numbers, arrays and other structs by name; see the module.
+
+    ``arguments`` are what a function in machine code takes for it: where its result and its failure go, and
+    where the struct is; None as long as an array is missing.
 
     ``put`` enters several at once, as arrays must be that share a size. Raises `TypeError` for an array of
     another kind, `ValueError` for sizes that do not agree, `AttributeError` for a name that is none.
@@ -207,7 +242,7 @@ class Struct(_Base, metaclass=_Declared):
 
     def __init__(self, **values: Any) -> None:
         self._kept: dict[str, Any] = {}
-        self.is_whole = not self.held
+        self.arguments: tuple[Any, ...] | None = None
         self.put(**values)
 
     @property
@@ -215,7 +250,7 @@ class Struct(_Base, metaclass=_Declared):
         return ctypes.addressof(cast(Any, self))
 
     def put(self, **values: Any) -> Self:
-        places: list[tuple[str, str, int]] = []
+        places: list[tuple[str, str, Any]] = []
         sizes: dict[str, int] = {}
         held, kept = self.held, self._kept
         for name, value in values.items():
@@ -244,16 +279,17 @@ class Struct(_Base, metaclass=_Declared):
             kept[name] = values[name]
         for size, n in sizes.items():
             setattr(self, size, n)
-        if not self.is_whole and len(kept) == len(held):
-            self.is_whole = True
-            self._as_parameter_ = ctypes.c_void_p(self.address)
+        if self.arguments is None and len(kept) == len(held) > 0:
+            here, to_failure = self.address, cast(Any, type(self)).failure.offset
+            self.arguments = (*map(ctypes.c_void_p, (here, here + to_failure, here)),)
         return self
 
 
-def rows_of(kind: type[T], n: int) -> Rows[T]:
-    """Memory for ``n`` records, all zeros."""
-    memory: Rows[T] = (cast(Any, kind) * n)()
-    return memory
+def rows_of(kind: type[T], n: int, memory: Any = None) -> Rows[T]:
+    """An array of ``n`` records or numbers, all zeros, or in ``memory`` (a writable buffer of that size)."""
+    array: Any = cast(Any, kind) * n
+    found: Rows[T] = array() if memory is None else array.from_buffer(memory)
+    return found
 
 
 @cache

@@ -10,15 +10,8 @@ Hydrogens are not vertices: they fill the valences that the ``bonds`` between he
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-
-from relfast_kernels.compiled.jit import carray, kernel
-
-Bonds = npt.NDArray[np.int8]
-Counts = npt.NDArray[np.int64]
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Array, Const, Inner, Int, Int8, Ints, Ints8, Struct
 
 MAX_BOND = 3
 """Highest bond order between two atoms."""
@@ -27,7 +20,7 @@ ENTER, LOWER, DONE = 0, 1, 2
 
 
 @kernel
-def is_maximal(matrix: Bonds, blocks: Bonds, known: int, work: Bonds, places: Counts) -> bool:
+def is_maximal(matrix: Ints8, blocks: Ints8, known: int, work: Ints8, places: Ints) -> bool:
     """Whether no permutation inside the blocks makes the matrix larger, as far as its known rows tell.
 
     Parameters
@@ -39,7 +32,7 @@ def is_maximal(matrix: Bonds, blocks: Bonds, known: int, work: Bonds, places: Co
     known
         Rows ``0 … known-1`` (and with them those columns) are final.
     work, places
-        Work space, as `next_isomers` has it.
+        Work space, as `Isomers` has it.
 
     A depth-first search over the images of vertex 0, 1, …: the images chosen so far split the other
     vertices into cells, and sorting a cell by its bonds to the newest image gives the largest next row.
@@ -106,7 +99,7 @@ def is_maximal(matrix: Bonds, blocks: Bonds, known: int, work: Bonds, places: Co
 
 
 @kernel
-def _may_connect(matrix: Bonds, last: int, places: Counts) -> bool:
+def _may_connect(matrix: Ints8, last: int, places: Ints) -> bool:
     """Whether the graph can still become connected when rows up to ``last`` are final."""
     n = matrix.shape[0]
     seen, stack = places[0], places[1]
@@ -135,7 +128,7 @@ def _may_connect(matrix: Bonds, last: int, places: Counts) -> bool:
 
 
 @kernel
-def _limit(matrix: Bonds, blocks: Bonds, free: Counts, i: int, j: int, left: int) -> int:
+def _limit(matrix: Ints8, blocks: Ints8, free: Ints, i: int, j: int, left: int) -> int:
     """The highest bond order that entry ``(i, j)`` may take."""
     most = int(min(MAX_BOND, free[i], free[j], left))
     if j - 1 > i and blocks[j - 1] == blocks[j]:
@@ -149,7 +142,7 @@ def _limit(matrix: Bonds, blocks: Bonds, free: Counts, i: int, j: int, left: int
 
 @kernel
 def _row_is_good(
-    matrix: Bonds, blocks: Bonds, free: Counts, i: int, left: int, work: Bonds, places: Counts
+    matrix: Ints8, blocks: Ints8, free: Ints, i: int, left: int, work: Ints8, places: Ints
 ) -> bool:
     """Whether row ``i``, just filled, leaves a way to a connected maximal matrix."""
     n = matrix.shape[0]
@@ -163,31 +156,43 @@ def _row_is_good(
     )
 
 
-@kernel
-def next_isomers(
-    valences: Counts, blocks: Bonds, cursor: Counts, matrix: Bonds, free: Counts, out: Bonds, work: Bonds,
-    places: Counts,
-) -> int:  # fmt: skip
-    """Write the next isomers to ``out`` and return how many; fewer than ``len(out)`` means there are no more.
+class Cursor(Struct):
+    """Where a search stands: row and column of an entry, bonds still to place, and the next step (`ENTER`,
+    `LOWER` or `DONE`). It starts as ``(0, 1, bonds, ENTER)``."""
 
-    Parameters
-    ----------
-    valences
-        ``(n,)`` int64, n ≥ 2: bonds that each heavy atom can have.
-    blocks
-        ``(n,)`` int8, ascending: atoms of one element share a number.
-    cursor
-        ``(4,)`` int64, kept between calls: row and column of the entry the search stands at, bonds still to
-        place, and the next step (``ENTER``, ``LOWER`` or ``DONE``). Starts as ``(0, 1, bonds, ENTER)``.
-    matrix, free
-        ``(n, n)`` int8 zeros and ``(n,)`` int64 copy of ``valences`` at the start; then state of the search.
-    out
-        ``(k, n, n)`` int8: receives bond orders, symmetric.
-    work, places
-        Work space: ``(2, n + 1, n)`` int8, ``(2, n + 1)`` int64.
+    i: int = Int
+    j: int = Int
+    left: int = Int
+    step: int = Int
+
+
+class Isomers(Struct):
+    """A search for isomers of n ≥ 2 heavy atoms, kept between calls of `next_isomers`.
+
+    ``valences``: bonds that each atom can have; ``blocks``, ascending: atoms of one element share a number.
+    ``matrix`` and ``free``, zeros and a copy of ``valences`` at the start, are state of the search. ``out``
+    receives bond orders, symmetric. ``work`` and ``places`` are work space; ``n_more`` is n + 1.
     """
-    n = len(valences)
-    i, j, left, step = cursor[0], cursor[1], cursor[2], cursor[3]
+
+    cursor: Cursor = Inner(Cursor)
+    n: int = Int
+    n_more: int = Int
+    chunk: int = Int
+    valences: Ints = Const(Int, "n")
+    blocks: Ints8 = Const(Int8, "n")
+    matrix: Ints8 = Array(Int8, "n", "n")
+    free: Ints = Array(Int, "n")
+    out: Ints8 = Array(Int8, "chunk", "n", "n")
+    work: Ints8 = Array(Int8, 2, "n_more", "n")
+    places: Ints = Array(Int, 2, "n_more")
+
+
+@kernel
+def next_isomers(search: Isomers) -> int:
+    """Write the next isomers to ``out`` and return how many; fewer than ``chunk`` means there are no more."""
+    cursor, n = search.cursor, search.n
+    blocks, matrix, free, out = search.blocks, search.matrix, search.free, search.out
+    i, j, left, step = cursor.i, cursor.j, cursor.left, cursor.step
     found = 0
     while step != DONE and found < len(out):
         if step == ENTER:
@@ -214,7 +219,7 @@ def next_isomers(
         step = ENTER
         if j < n - 1:
             j += 1
-        elif not _row_is_good(matrix, blocks, free, i, left, work, places):
+        elif not _row_is_good(matrix, blocks, free, i, left, search.work, search.places):
             step = LOWER
         elif i < n - 2:
             i += 1
@@ -227,25 +232,9 @@ def next_isomers(
                         out[found, u, v] = matrix[u, v]
                 found += 1
             step = LOWER
-    cursor[0], cursor[1], cursor[2], cursor[3] = i, j, left, step
+    cursor.i, cursor.j, cursor.left, cursor.step = i, j, left, step
     return found
 
 
-def _next(
-    valences: Any, blocks: Any, n: int, cursor: Any, matrix: Any, free: Any, out: Any, chunk: int, work:
-    Any, places: Any,
-) -> int:  # fmt: skip
-    return next_isomers(
-        carray(valences, n, np.int64),
-        carray(blocks, n, np.int8),
-        carray(cursor, 4, np.int64),
-        carray(matrix, (n, n), np.int8),
-        carray(free, n, np.int64),
-        carray(out, (chunk, n, n), np.int8),
-        carray(work, (2, n + 1, n), np.int8),
-        carray(places, (2, n + 1), np.int64),
-    )
-
-
-ENTRIES = {"next": (_next, "ppippppipp")}
-"""Name → function and its arguments (``p`` pointer, ``i`` int64)."""
+ENTRIES = {"next": (next_isomers, Isomers)}
+"""Name → function and what it is given."""

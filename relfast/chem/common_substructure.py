@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from array import array
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from relfast_kernels.compiled import native
+from relfast_kernels.entry import Int, Rows, rows_of
 from relfast_kernels.mcs import layouts
-from relfast_kernels.mcs.layouts import Pair
 from relfast_kernels.smiles.layouts import INVALID, MAX_SMILES
 
 from relfast.chem.smiles_table import is_clean_text
@@ -32,8 +31,38 @@ CACHED_PREPARED: Final = 1_024
 """Molecules that are cached in prepared form, mostly golds: 26 kB each."""
 
 MOLECULES: Final = 2_048
-"""Capacity of `Golds`, 26 kB a molecule; memory is allocated as it is filled."""
+"""Capacity of `GoldMolecules`, 26 kB a molecule; memory is allocated as it is filled."""
 
+
+class Pair(NamedTuple):
+    """The result of comparing two molecules, the first and the second, in the order of the kernel's `Pair`.
+
+    Attributes
+    ----------
+    bonds, atoms, steps
+        Bonds and atoms of the largest common substructure, if it was searched, and the steps that took.
+    in_first, in_second
+        Whether the second is a substructure of the first, and the first of the second, as RDKit has it.
+    n_first, n_atoms
+        Atoms of the first, and of the second.
+    fingerprint, settled
+        Of the second: 32 bits equal for equal graphs (with whole rings for equal clean molecules, as
+        `relfast.chem.clean.vote_of` has them), and whether its graph determines where its hydrogens are.
+    """
+
+    bonds: int
+    atoms: int
+    steps: int
+    in_first: int
+    in_second: int
+    n_first: int
+    n_atoms: int
+    fingerprint: int
+    settled: int
+
+
+_N_NUMBERS: Final = len(layouts.Pair.declared)
+assert tuple(layouts.Pair.declared) == ("status", *Pair._fields)
 
 Compared = Pair | Literal["invalid", "unfinished"] | None
 """Result of a comparison. ``invalid``: a text is certainly not a molecule; ``unfinished``: the search took
@@ -41,19 +70,14 @@ too many steps; None: only RDKit can tell."""
 
 Kernel = Callable[..., int]
 
-_Prepared = ctypes.c_int64 * layouts.PREPARED_SIZE
-
-_Search = ctypes.c_int64 * layouts.PAIR_WORK_SIZE
-"""Work space of a search."""
-
 
 class Prepared:
     """A molecule that the kernel has read and prepared for comparisons.
 
     Attributes
     ----------
-    memory, address
-        The prepared data and its address; comparisons only read it.
+    memory
+        The kernel's `Molecule`, a row; comparisons only read it.
     n_atoms, settled
         Number of atoms, and whether the graph determines the places of the hydrogens.
     text, is_clean
@@ -62,30 +86,31 @@ class Prepared:
         Cached result of `constant_in`; False before the first call.
     """
 
-    __slots__ = ("address", "constant", "is_clean", "memory", "n_atoms", "settled", "text")
+    __slots__ = ("constant", "is_clean", "memory", "n_atoms", "settled", "text")
 
-    def __init__(self, memory: ctypes.Array[ctypes.c_int64], text: str) -> None:
+    def __init__(self, memory: Rows[layouts.Molecule], text: str) -> None:
         self.memory, self.text = memory, text
         self.constant: int | None = False
-        self.address = ctypes.c_void_p(ctypes.addressof(memory))
         self.is_clean = is_clean_text(text)
-        self.n_atoms = memory[layouts.PREPARED.atoms]
-        self.settled = bool(memory[layouts.PREPARED.settled])
+        self.n_atoms = memory[0].atoms
+        self.settled = bool(memory[0].settled)
 
 
 def prepared_in(
-    memory: ctypes.Array[ctypes.c_int64], text: str, *, by_rdkit: bool = False
+    memory: Rows[layouts.Molecule], text: str, *, by_rdkit: bool = False
 ) -> Prepared | Literal["invalid"] | None:
-    """`prepared` in memory of `PREPARED_SIZE` numbers, which the caller must not change afterwards."""
+    """`prepared` in a row, which the caller must not change afterwards."""
     if not 0 < len(text) <= MAX_SMILES or not text.isascii():
         return None
-    n = native.functions(UNIT)["prepare"](text.encode(), len(text), by_rdkit, memory)
+    n = native.functions(UNIT)["prepare"](
+        layouts.Reading(text=text.encode(), by_rdkit=by_rdkit, molecules=memory)
+    )
     return Prepared(memory, text) if n > 0 else "invalid" if n == INVALID else None
 
 
 @lru_cache(maxsize=CACHED_PREPARED)
 def _prepared(text: str, by_rdkit: bool) -> Prepared | Literal["invalid"] | None:
-    return prepared_in(_Prepared(), text, by_rdkit=by_rdkit)
+    return prepared_in(rows_of(layouts.Molecule, 1), text, by_rdkit=by_rdkit)
 
 
 def prepared(text: str, *, by_rdkit: bool = False) -> Prepared | Literal["invalid"] | None:
@@ -114,9 +139,16 @@ def largest_common(
     a, b = prepared(first, by_rdkit=by_rdkit), prepared(second, by_rdkit=by_rdkit)
     if not (isinstance(a, Prepared) and isinstance(b, Prepared)):
         return None
-    result = (ctypes.c_int64 * layouts.PAIR_SIZE)()
-    status = native.functions(UNIT)["common"](a.address, b.address, whole_rings, max_steps, _Search(), result)
-    return (result[0], result[1]) if status == 0 else None
+    asked = layouts.Common(
+        first=a.memory, second=b.memory, whole_rings=whole_rings, limit=max_steps, work=_work()
+    )
+    status = native.functions(UNIT)["common"](asked)
+    return (asked.found.bonds, asked.found.atoms) if status == 0 else None
+
+
+def _work() -> Rows[int]:
+    """Work space of a search."""
+    return rows_of(Int, layouts.PAIR_WORK_SIZE)
 
 
 def judge(first: Prepared, text: str, *, whole_rings: bool = False) -> Compared:
@@ -127,41 +159,56 @@ def judge(first: Prepared, text: str, *, whole_rings: bool = False) -> Compared:
     """
     if not 0 < len(text) <= MAX_SMILES or not text.isascii():
         return None
-    span = (0, 0, len(text))
-    (found,) = _judge_all(native.functions(UNIT), first.memory, 1, [span], text.encode(), whole_rings)
+    comparing = _Comparing(native.functions(UNIT), first.memory, whole_rings)
+    (found,) = comparing([(0, 0, len(text))], text.encode())
     return found
 
 
-def _judge_all(
-    functions: Mapping[str, Kernel],
-    golds: ctypes.Array[Any],
-    n_golds: int,
-    pairs: Sequence[tuple[int, int, int]],
-    texts: bytes | ctypes.Array[ctypes.c_char],
-    whole_rings: bool,
-) -> list[Compared]:
-    """Compare SMILES with golds. Each of the ``pairs``: the number of a gold, begin and end of a SMILES in
-    ``texts``."""
-    n, size = len(pairs), layouts.PAIR_SIZE
-    numbers = array("q", [number for number, _, _ in pairs])
-    spans = array("q", [place for _, *span in pairs for place in span])
-    statuses, results = array("q", bytes(8 * n)), array("q", bytes(8 * size * n))
-    chosen_at, spans_at, *outputs = (one.buffer_info()[0] for one in (numbers, spans, statuses, results))
-    # judge_one keeps the GIL: getting it back from busy threads takes longer than comparing one pair
-    functions["judge_one" if n == 1 else "judge"](
-        golds, n_golds, chosen_at, texts, len(texts), spans_at, n, whole_rings, MAX_STEPS, _Prepared(),
-        _Search(), *outputs,
-    )  # fmt: skip
-    return [
-        _STATUSES.get(status) if status else Pair._make(results[size * at : size * (at + 1)])
-        for at, status in enumerate(statuses)
-    ]
+class _Comparing:
+    """Compares SMILES with golds, for one call at a time."""
+
+    def __init__(
+        self, functions: Mapping[str, Kernel], golds: Rows[layouts.Molecule], whole_rings: bool
+    ) -> None:
+        # judge_one keeps the GIL: getting it back from busy threads takes longer than comparing one pair
+        self._judge, self._judge_one = functions["judge"], functions["judge_one"]
+        self._asked: Any = layouts.Comparisons(
+            golds=golds, whole_rings=whole_rings, limit=MAX_STEPS, second=rows_of(layouts.Molecule, 1),
+            work=_work(), texts=b"",
+        )  # fmt: skip
+        self._have_room(1)
+
+    def _have_room(self, n: int) -> None:
+        found = rows_of(layouts.Pair, n)
+        # the numbers of all results, which are read at once
+        self._numbers: Any = rows_of(Int, _N_NUMBERS * n, found)
+        self._asked.put(asked=rows_of(layouts.Asked, n), found=found)
+
+    def __call__(
+        self, pairs: Sequence[tuple[int, int, int]], texts: bytes | ctypes.Array[ctypes.c_char]
+    ) -> list[Compared]:
+        """The results. Each of the ``pairs``: the number of a gold, begin and end of a SMILES in
+        ``texts``."""
+        asked, n = self._asked, len(pairs)
+        if n > asked.most:
+            self._have_room(n)
+        if asked.texts is not texts:
+            asked.texts = texts
+        asked.n = n
+        for one, (gold, start, end) in zip(asked.asked, pairs, strict=False):
+            one.gold, one.start, one.end = gold, start, end
+        (self._judge_one if n == 1 else self._judge)(asked)
+        numbers = iter(self._numbers[: _N_NUMBERS * n])
+        return [
+            _STATUSES.get(status) if status else Pair._make(found)
+            for status, *found in zip(*[numbers] * _N_NUMBERS, strict=True)
+        ]
 
 
 _STATUSES: Final[Mapping[int, Compared]] = {INVALID: "invalid", layouts.UNFINISHED: "unfinished"}
 
 
-class Golds:
+class GoldMolecules:
     """A store of numbered gold molecules with which SMILES are compared. Thread-safe: molecules are only
     added, and each call has its own work space.
 
@@ -171,13 +218,16 @@ class Golds:
     def __init__(self, functions: Mapping[str, Kernel], *, whole_rings: bool) -> None:
         self._functions, self._whole_rings, self._most = functions, whole_rings, MOLECULES
         # memory of its own would put a molecule in seven pages: fetching them takes longer than parsing it
-        self._memory = lazy_memory(8 * layouts.PREPARED_SIZE * MOLECULES, large_pages=True)
+        size = ctypes.sizeof(layouts.Molecule)  # type: ignore[arg-type]
+        self._memory = lazy_memory(size * MOLECULES, large_pages=True)
+        self._rows = rows_of(layouts.Molecule, MOLECULES, self._memory)
+        self._idle: list[_Comparing] = []
         self._adding = threading.Lock()
         self.golds: list[Prepared] = []
         self._numbers: dict[str, int] = {}
 
     @classmethod
-    def open(cls, *, whole_rings: bool) -> Golds | None:
+    def open(cls, *, whole_rings: bool) -> GoldMolecules | None:
         """An empty store; None if machine code is missing."""
         functions = native.find(UNIT)
         return None if functions is None else cls(functions, whole_rings=whole_rings)
@@ -199,9 +249,7 @@ class Golds:
             number = len(self.golds)
             if self.room <= 0:
                 return -1
-            molecule = prepared_in(
-                _Prepared.from_buffer(self._memory, 8 * layouts.PREPARED_SIZE * number), text
-            )
+            molecule = prepared_in(rows_of(layouts.Molecule, 1, self._rows[number]), text)
             if isinstance(molecule, Prepared) and (molecule.is_clean or not self._whole_rings):
                 self.golds.append(molecule)
             else:
@@ -214,7 +262,13 @@ class Golds:
     ) -> list[Compared]:
         """`judge` for many SMILES. Each of the ``pairs``: the number of a stored molecule, begin and end of a
         SMILES in ``texts``, which must be ASCII."""
-        return _judge_all(self._functions, self._memory, self._most, pairs, texts, self._whole_rings)
+        try:
+            comparing = self._idle.pop()
+        except IndexError:  # all are in use by other threads
+            comparing = _Comparing(self._functions, self._rows, self._whole_rings)
+        found = comparing(pairs, texts)
+        self._idle.append(comparing)
+        return found
 
 
 COMMON_MOTIFS: Final = (
@@ -244,22 +298,20 @@ occur, half counts each gold once."""
 
 
 @cache
-def _motifs() -> tuple[ctypes.Array[ctypes.c_int64], tuple[int, ...]]:
+def _motifs() -> tuple[Rows[layouts.Molecule], tuple[int, ...]]:
     """`COMMON_MOTIFS` prepared in one array, largest first; the atoms of each, and 0 for "no motif"."""
     read = [prepared(text, by_rdkit=True) for text in COMMON_MOTIFS]
     motifs = sorted((one for one in read if isinstance(one, Prepared)), key=lambda one: -one.n_atoms)
-    size = layouts.PREPARED_SIZE
-    memory: ctypes.Array[Any] = (ctypes.c_int64 * (size * len(motifs)))()
-    for at, motif in enumerate(motifs):
-        memory[size * at : size * (at + 1)] = motif.memory[:]
-    return memory, (*(motif.n_atoms for motif in motifs), 0)
+    memory: Any = [one.memory for one in motifs]
+    rows = rows_of(layouts.Molecule, len(motifs), bytearray(b"".join(memory)))
+    return rows, (*(motif.n_atoms for motif in motifs), 0)
 
 
 def constant_in(whole: Prepared) -> int | None:
     """Number of atoms of the largest of `COMMON_MOTIFS` that is a substructure of a molecule; None if only
     RDKit can tell. Cached in the molecule."""
     if whole.constant is False:
-        memory, sizes = _motifs()
-        found = native.functions(UNIT)["part"](whole.address, memory, len(sizes) - 1, _Search())
+        motifs, sizes = _motifs()
+        found = native.functions(UNIT)["part"](layouts.Parts(whole=whole.memory, parts=motifs, work=_work()))
         whole.constant = sizes[found] if found >= 0 else None
     return whole.constant

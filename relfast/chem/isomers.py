@@ -24,6 +24,7 @@ import numpy.typing as npt
 from rdkit import Chem
 from rdkit.Chem import rdMolDescriptors
 from relfast_kernels.compiled import native
+from relfast_kernels.isomers import ENTER, Isomers
 
 from relfast.chem import molecule  # noqa: F401 -- silences RDKit's log
 from relfast.chem.kept import read_kept, write_kept
@@ -111,18 +112,22 @@ def structures(formula: str, chunk: int = CHUNK) -> Iterator[tuple[list[str], np
         if twice_bonds == 0:
             yield atoms, np.zeros((1, 1, 1), dtype=np.int8)
         return
-    cursor = np.array([0, 1, twice_bonds // 2, 0], dtype=np.int64)
-    matrix = np.zeros((n, n), dtype=np.int8)
-    free = valences.copy()
-    out = np.zeros((chunk, n, n), dtype=np.int8)
-    work, spots = np.empty((2, n + 1, n), np.int8), np.empty((2, n + 1), np.int64)
+    search = Isomers(
+        valences=valences,
+        blocks=blocks,
+        matrix=np.zeros((n, n), np.int8),
+        free=valences.copy(),
+        out=np.zeros((chunk, n, n), np.int8),
+        work=np.empty((2, n + 1, n), np.int8),
+        places=np.empty((2, n + 1), np.int64),
+    )
+    cursor = search.cursor
+    cursor.i, cursor.j, cursor.left, cursor.step = 0, 1, twice_bonds // 2, ENTER
     write = native.functions("isomers")["next"]
-    given = (valences.ctypes.data, blocks.ctypes.data, n)
-    places = (cursor.ctypes.data, matrix.ctypes.data, free.ctypes.data, out.ctypes.data)
     found = chunk
     while found == chunk:
-        found = write(*given, *places, chunk, work.ctypes.data, spots.ctypes.data)
-        yield atoms, out[:found].copy()
+        found = write(search)
+        yield atoms, search.out[:found].copy()
 
 
 @lru_cache(maxsize=8)

@@ -9,7 +9,6 @@ depends on the order of a search. A search that exceeds its steps has no result.
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 from collections.abc import Sequence
 from functools import lru_cache
@@ -19,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from rdkit import Chem
 from relfast_kernels.compiled import native
+from relfast_kernels.entry import dtype_of
 from relfast_kernels.motif import layouts
 
 from relfast.chem.clean import parse_clean
@@ -69,8 +69,9 @@ def _cut(found: Motifs) -> Molecule | None:
     return motif
 
 
-Row = npt.NDArray[np.int32]
-"""A molecule in the layout of the motif kernel, see `relfast_kernels.motif.layouts`."""
+Row = npt.NDArray[Any]
+"""A molecule as the motif kernel reads it: an `Atom` of `relfast_kernels.motif.layouts` for each of its
+atoms."""
 
 
 # Calls of the motif kernels: native machine code, or numba if machine code cannot be cached.
@@ -81,28 +82,23 @@ UNIT: Final = "motif"
 Ints = npt.NDArray[np.int64]
 
 
-def _at(array: npt.NDArray[Any]) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)
-
-
 def _largest(rows: Sequence[Row], min_atoms: int, max_steps: int) -> tuple[int, ...]:
     """The largest motifs of molecules, as bit masks of the first molecule's bonds; empty if the search
     exceeds its steps or there are too many motifs. See `relfast_kernels.motif.grow`."""
-    k, buffer = len(rows) - 1, np.concatenate(rows)
-    starts = np.array([0, *itertools.accumulate(map(len, rows[:-1]))], np.int64)
-    found, motifs = np.zeros(layouts.FOUND_SIZE, np.int64), np.zeros(layouts.MAX_MOTIFS, np.int64)
-    spaces: tuple[npt.NDArray[Any], ...] = (
-        np.zeros(layouts.WORK_SIZE + k, np.int64),
-        np.zeros((k, layouts.PER_MOLECULE), np.int64),
-        np.zeros((layouts.DEPTHS, k, layouts.SECTION), np.int8),
-        np.zeros((layouts.DEPTHS, layouts.FRAME_SIZE), np.int64),
-        found,
-        motifs,
+    k = len(rows) - 1
+    search = layouts.Search(
+        min_atoms=min_atoms,
+        limit=max_steps,
+        atoms=np.concatenate(rows),
+        starts=np.array([0, *itertools.accumulate(map(len, rows))], np.int64),
+        work=np.zeros(layouts.WORK_SIZE + k, np.int64),
+        known=np.zeros((k, layouts.PER_MOLECULE), np.int64),
+        images=np.zeros((layouts.DEPTHS, k, layouts.SECTION), np.int8),
+        frames=np.zeros((layouts.DEPTHS, layouts.FRAME_SIZE), np.int64),
+        motifs=np.zeros(layouts.MAX_MOTIFS, np.int64),
     )
-    search = native.functions(UNIT)["largest"]
-    is_whole = bool(search(_at(buffer), len(buffer), _at(starts), k, min_atoms, max_steps, *map(_at, spaces)))
-    n = int(found[layouts.FOUND.motifs])
-    return tuple(motifs[:n].tolist()) if is_whole and n <= layouts.MAX_MOTIFS else ()
+    is_whole, n = native.functions(UNIT)["largest"](search), search.found.motifs
+    return tuple(search.motifs[:n].tolist()) if is_whole and n <= layouts.MAX_MOTIFS else ()
 
 
 def similar(
@@ -110,13 +106,13 @@ def similar(
 ) -> tuple[Ints, npt.NDArray[np.float64]]:
     """The indices of fingerprints whose similarity to fingerprint ``index`` is in the bounds, and the
     similarities (`relfast_kernels.motif`). ``counts``: bits set in each fingerprint."""
-    n, words = prints.shape
-    places, shares = np.empty(n, np.int64), np.empty(n)
-    bounds = np.array((lowest, highest))
-    found = native.functions(UNIT)["similar"](
-        _at(prints), n, words, _at(counts), index, _at(bounds), _at(places), _at(shares)
-    )
-    return places[:found].copy(), shares[:found].copy()
+    n = len(prints)
+    asked = layouts.Prints(
+        prints=prints, counts=counts, index=index, lowest=lowest, highest=highest,
+        places=np.empty(n, np.int64), shares=np.empty(n),
+    )  # fmt: skip
+    found = native.functions(UNIT)["similar"](asked)
+    return asked.places[:found].copy(), asked.shares[:found].copy()
 
 
 # Molecules in the layout of the motif kernel, and the motifs that it finds.
@@ -150,15 +146,15 @@ def packed(molecule: Molecule) -> Row | None:
         around[b].append(16 * a + code)
     if max(map(len, around)) > layouts.MAX_DEGREE:
         return None
-    row = [n]
+    row = []
     for atom, bonds, ring in zip(mol.GetAtoms(), around, in_ring, strict=True):
         # ``twin`` tells leaves (atoms with one bond) of the same element apart
         twin = 0
         if len(bonds) == 1:
             twin = _CHARGES * atom.GetFormalCharge() + min(atom.GetTotalNumHs(), _HYDROGENS)
-        row += 2 * atom.GetAtomicNum() + ring, twin, len(bonds), *sorted(bonds)
-        row += [0] * (layouts.MAX_DEGREE - len(bonds))
-    return np.array(row, np.int32)
+        padded = [*sorted(bonds), *[0] * (layouts.MAX_DEGREE - len(bonds))]
+        row.append((2 * atom.GetAtomicNum() + ring, twin, len(bonds), padded))
+    return np.array(row, dtype_of(layouts.Atom))
 
 
 @lru_cache(maxsize=CACHED_ROWS)
@@ -169,9 +165,8 @@ def _without_rings(molecule: Molecule) -> Row | None:
     if row is None:
         return None
     row = row.copy()
-    atoms = row[layouts.ATOMS :].reshape(-1, layouts.ATOM_SIZE)
-    atoms[:, layouts.ATOM.label] &= ~1
-    bonds = atoms[:, layouts.ATOM.bonds :]
+    row["label"] &= ~1
+    bonds = row["bonds"]
     bonds &= ~layouts.RING_BOND
     aromatic = bonds & (layouts.RING_BOND - 1) == ORDERS[Chem.BondType.AROMATIC]
     bonds[aromatic] += ORDERS[Chem.BondType.SINGLE] - ORDERS[Chem.BondType.AROMATIC]
@@ -182,12 +177,9 @@ def _ends(molecule: Molecule) -> list[tuple[int, int]]:
     """The pairs of atoms that a molecule's bonds join, in the kernel's order of bonds."""
     row = packed(molecule)
     assert row is not None
-    atoms = row[layouts.ATOMS :].reshape(-1, layouts.ATOM_SIZE).tolist()
+    bonds, degrees = row["bonds"].tolist(), row["degree"].tolist()
     return [
-        (at, bond >> 4)
-        for at, atom in enumerate(atoms)
-        for bond in atom[layouts.ATOM.bonds : layouts.ATOM.bonds + atom[layouts.ATOM.degree]]
-        if bond >> 4 > at
+        (at, bond >> 4) for at, degree in enumerate(degrees) for bond in bonds[at][:degree] if bond >> 4 > at
     ]
 
 

@@ -14,11 +14,11 @@ import os
 import re
 import sys
 import threading
-from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels.compiled import native
+from relfast_kernels.entry import Int, Int32, Rows, rows_of
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.smiles import layouts
 
@@ -45,7 +45,7 @@ def joined(texts: Sequence[str]) -> bytes | None:
 
 
 class Match(NamedTuple):
-    """The result of comparing predictions with gold, in the order of the kernel's columns.
+    """The result of comparing predictions with gold, in the order of the kernel's `Result`.
 
     Attributes
     ----------
@@ -74,6 +74,9 @@ class Match(NamedTuple):
     unknown: tuple[object, ...] = ()
 
 
+_N_NUMBERS: Final = len(layouts.Result.declared)
+assert Match._fields[:_N_NUMBERS] == tuple(layouts.Result.declared)
+
 FLAWS: Final = {
     0: None,
     layouts.INVALID: "invalid_smiles",
@@ -86,6 +89,31 @@ FLAWS: Final = {
 """The kernel's code of a flaw → its name in rows."""
 
 
+def _lazy(kind: Any, n: int) -> Any:
+    """`rows_of` whose pages are allocated when they are written."""
+    return rows_of(kind, n, lazy_memory(ctypes.sizeof(kind) * n))
+
+
+class _Room:
+    """Lists that the kernel compares, with room for what it finds; for one call at a time."""
+
+    __slots__ = ("classes", "lists", "numbers")
+
+    def __init__(self, table: layouts.MoleculeTable) -> None:
+        self.lists = layouts.Lists(table=table, data=b"", sizes=rows_of(layouts.Sizes, 0))
+        self.grow(64, 512)
+
+    def grow(self, n: int, n_texts: int) -> None:
+        """Have room for n records with so many texts."""
+        if n > self.lists.n_results or n_texts > self.lists.n_texts:
+            n, n_texts = 2 * n, 2 * n_texts
+            results = rows_of(layouts.Result, n)
+            # the numbers of all results, which are read at once
+            self.numbers: Any = rows_of(Int, _N_NUMBERS * n, results)
+            self.classes: Any = rows_of(Int, n_texts)
+            self.lists.put(results=results, classes=self.classes, links=rows_of(Int, n_texts))
+
+
 class SmilesTable:
     """The kernel's cache of SMILES and their molecules, and the calls that use it.
 
@@ -95,23 +123,17 @@ class SmilesTable:
 
     def __init__(self, functions: Mapping[str, Callable[..., int]]) -> None:
         self._match, self._learn, self._code = (functions[name] for name in ("match", "learn", "code"))
-        self._memory = [
-            lazy_memory(n_bytes)
-            for n_bytes in (
-                4 * 2 * CACHED_TEXTS,
-                8 * layouts.TEXT_COLUMNS * CACHED_TEXTS,
-                CACHED_BYTES,
-                4 * 2 * CACHED_CODES,
-                8 * layouts.CODE_COLUMNS * CACHED_CODES,
-                CACHED_BYTES,
-                8 * layouts.N_COUNTERS,
-                8 * layouts.GRAPH_SIZE,
-                8 * layouts.WORK_SIZE,
-            )
-        ]
-        self._table = (ctypes.c_int64 * layouts.TABLE_PARTS)(
-            *map(ctypes.addressof, self._memory), CACHED_TEXTS, CACHED_BYTES, CACHED_CODES, CACHED_BYTES
+        self._table = layouts.MoleculeTable(
+            text_slots=_lazy(Int32, 2 * CACHED_TEXTS),
+            texts_index=_lazy(layouts.KnownText, CACHED_TEXTS),
+            texts=lazy_memory(CACHED_BYTES),
+            code_slots=_lazy(Int32, 2 * CACHED_CODES),
+            codes_index=_lazy(layouts.KnownCode, CACHED_CODES),
+            codes=lazy_memory(CACHED_BYTES),
+            graph=rows_of(Int, layouts.GRAPH_SIZE),
+            work=rows_of(Int, layouts.WORK_SIZE),
         )
+        self._idle: list[_Room] = []
 
     def match(
         self, gold: Sequence[Any], pred: Sequence[Any], given: Sequence[Any] = (), *, strict: bool = False
@@ -130,44 +152,58 @@ class SmilesTable:
         found = self._run(((), texts, ()), strict=False)
         return [False] * len(texts) if found is None else [kind >= 0 for kind in found[1]]
 
-    def _run(self, lists: tuple[Sequence[Any], ...], *, strict: bool) -> tuple[list[int], list[int]] | None:
-        """The `RESULT_COLUMNS` numbers of one record and the classes of its texts; None if one of them is
-        not a text or contains a newline."""
+    def _run(
+        self, lists: tuple[Sequence[Any], ...], *, strict: bool
+    ) -> tuple[tuple[int, ...], list[int]] | None:
+        """The numbers of a `Result` for one record, and the classes of its texts; None if one of them is not
+        a text or contains a newline."""
         parts = [joined(texts) for texts in lists]
         if None in parts:
             return None
-        data, sizes = b"".join(parts), array("q", map(len, lists))  # type: ignore[arg-type]
-        found = self.hold(data, len(data), sizes.buffer_info()[0], 1, sum(sizes), strict=strict, classes=True)
-        return found[: layouts.RESULT_COLUMNS], found[layouts.RESULT_COLUMNS :]
+        sizes = rows_of(layouts.Sizes, 1)
+        n_texts = [*map(len, lists)]
+        sizes[0].gold, sizes[0].predicted, sizes[0].given = n_texts
+        data = b"".join(parts)  # type: ignore[arg-type]
+        classes: list[int] = []
+        (result,) = self.hold(data, sizes, 1, sum(n_texts), strict=strict, classes=classes)
+        return result, classes
 
     def hold(
         self,
-        texts: bytes | int,
-        n_bytes: int,
-        sizes: int,
+        texts: bytes | ctypes.Array[ctypes.c_char],
+        sizes: Rows[layouts.Sizes],
         n: int,
         n_texts: int,
         *,
         strict: bool,
-        classes: bool = False,
-    ) -> list[int]:
-        """Call the kernel (`match_lists`) for n records whose ``n_texts`` texts are already in memory.
+        classes: list[int] | None = None,
+    ) -> list[tuple[int, ...]]:
+        """Call the kernel for n records whose ``n_texts`` texts are already in memory (`Lists` of
+        `relfast_kernels.smiles.layouts`).
 
-        ``texts`` (or bytes) and ``sizes`` are addresses. Returns `RESULT_COLUMNS` numbers per record,
-        followed by the classes of all texts if ``classes``.
+        Returns the numbers of a `Result` for each. The classes of all texts are added to ``classes``.
         """
-        n_results = layouts.RESULT_COLUMNS * n
-        results = array("q", bytes(8 * (n_results + 2 * n_texts)))  # last: links between texts
-        at = results.buffer_info()[0]
-        classes_at = at + 8 * n_results
-        links_at = classes_at + 8 * n_texts
-        self._match(texts, n_bytes, sizes, n, strict, classes_at, links_at, n_texts, at, self._table)
-        return results[: n_results + n_texts if classes else n_results].tolist()
+        try:
+            room = self._idle.pop()
+        except IndexError:  # all are in use by other threads
+            room = _Room(self._table)
+        room.grow(n, n_texts)
+        lists: Any = room.lists
+        if lists.data is not texts or lists.sizes is not sizes:
+            lists.put(data=texts, sizes=sizes)
+        lists.strict, lists.n_records = strict, n
+        self._match(lists)
+        numbers = iter(room.numbers[: _N_NUMBERS * n])
+        if classes is not None:
+            classes += room.classes[:n_texts]
+        found = [*zip(*[numbers] * _N_NUMBERS, strict=True)]
+        self._idle.append(room)
+        return found
 
     def learn(self, text: str, code: bytes, fingerprint: int) -> None:
         """Store RDKit's result for a text: its molecule's code (empty: not a molecule) and fingerprint."""
         data = text.encode("utf-8", "surrogatepass")
-        self._learn(data, len(data), code, len(code), fingerprint, self._table)
+        self._learn(layouts.Lesson(text=data, code=code, fingerprint=fingerprint, table=self._table))
 
     def code_of(self, text: str, *, by_rdkit: bool) -> bytes | None:
         """The canonical code of a molecule; None if the kernel cannot read it.
@@ -179,7 +215,9 @@ class SmilesTable:
         if not 0 < len(text) <= layouts.MAX_SMILES or not text.isascii():
             return None
         code = ctypes.create_string_buffer(2 * layouts.MAX_CODE)
-        length = self._code(text.encode(), len(text), by_rdkit, code, self._table)
+        length = self._code(
+            layouts.Coding(text=text.encode(), by_rdkit=by_rdkit, code=code, table=self._table)
+        )
         return code.raw[:length] if length > 0 else None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import random
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -87,7 +86,7 @@ def read(table: SmilesTable, text: str) -> list[Any] | Literal["invalid"] | None
     if not 0 < len(text) <= layouts.MAX_SMILES or not text.isascii():
         return None
     table.code_of(text, by_rdkit=False)
-    graph = (ctypes.c_int64 * layouts.GRAPH_SIZE).from_buffer(table._memory[7])
+    graph: Any = table._table.graph
     n = graph[layouts.N_FOUND]
     if n < 0:
         return "invalid" if n == layouts.INVALID else None

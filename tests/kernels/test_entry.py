@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from processes import python
+from relfast_kernels.compiled import native
 from relfast_kernels.compiled.plain_views import view
 from relfast_kernels.entry import (
     Array,
@@ -108,7 +109,7 @@ with tempfile.NamedTemporaryFile() as file:
     file.write(making._link(builder.emitted(module, reloc="pic", codemodel="default")))
     file.flush()
     address_of = native._open_library(file, "")
-call = native.callable_at(address_of(entries["work"]["symbol"]), "p", holds_gil=True)
+call = native.callable_at(address_of(entries["work"]["symbol"]), entries["work"]["arguments"], holds_gil=True)
 block = test_entry.a_block(test_entry.some_lines())
 print(test_entry.told(block, call(block)))
 """
@@ -183,6 +184,13 @@ def test_read_only_and_empty_arrays_are_given_where_kernels_only_read() -> None:
     assert view(Golds(text=b"")).text.size == 0
 
 
+def test_arrays_of_ctypes_have_dimensions() -> None:
+    block = a_block(some_lines()).put(table=(ctypes.c_double * 3 * 2)())
+    assert view(block).table.shape == (2, 3)
+    with pytest.raises(ValueError, match="table has the shape"):
+        block.put(table=(ctypes.c_double * 2 * 3)())
+
+
 def test_what_a_struct_was_given_lives_as_long_as_it() -> None:
     numbers = Numbers(given=(kept := np.arange(3)), found=np.zeros(3, int))
     place, kept = weakref.ref(kept), None  # type: ignore[assignment]
@@ -193,15 +201,27 @@ def test_what_a_struct_was_given_lives_as_long_as_it() -> None:
     assert numbers.given[2] == 7
 
 
-def test_a_struct_without_all_its_arrays_is_no_argument() -> None:
-    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(lambda address: 1)
+def test_a_function_takes_its_struct_only_with_all_its_arrays() -> None:
+    function = native.callable_at(
+        ctypes.cast(ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 0), ctypes.c_void_p).value or 0,
+        "Numbers",
+        holds_gil=True,
+    )
     numbers = Numbers(given=np.arange(3))
-    with pytest.raises(ctypes.ArgumentError):
-        function(numbers)
+    for wrong in (numbers, Golds(text=b""), None):
+        with pytest.raises(TypeError, match="a Numbers that has all its arrays is wanted"):
+            function(wrong)
     with pytest.raises(TypeError, match="golds is a whole Golds"):
         Block(golds=Golds())
     numbers.found = np.zeros(3, int)
-    assert function(numbers) == 1
+    assert function(numbers) == 0
+
+
+def test_a_text_is_entered_alone() -> None:
+    assert [Golds.held["text"].is_text, Numbers.held["given"].is_text] == [True, False]  # type: ignore[attr-defined]
+    golds = Golds(text=b"abc")
+    golds.text = b"defgh"  # type: ignore[assignment]
+    assert (golds.n_bytes, golds.text, bytes(view(golds).text)) == (5, b"defgh", b"defgh")
 
 
 def test_a_shape_names_numbers_of_its_struct() -> None:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from rdkit import DataStructs
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs import layouts as states
-from relfast_kernels.mcs.packed import PACKED_SIZE, pack
+from relfast_kernels.mcs.layouts import PACKED_SIZE
+from relfast_kernels.mcs.packed import pack
 from relfast_kernels.mcs.search import largest_common
 from relfast_kernels.motif.entries import similar
 from relfast_kernels.smiles import layouts

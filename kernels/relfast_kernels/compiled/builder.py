@@ -118,15 +118,15 @@ def _lowered(declared: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
     symbols: dict[Any, str] = {}
     libraries = []
     for name, (function, given) in declared.items():
-        arguments = given if isinstance(given, str) else "p"
+        of_letters = isinstance(given, str)
         if function not in symbols:  # else a second name, to call it with the GIL held or released
-            signature = types.int64(*(_KINDS[letter] for letter in arguments))
-            made: Any = kernel(function if isinstance(given, str) else _of_address(function, given))
+            signature = types.int64(*(_KINDS[letter] for letter in (given if of_letters else "p")))
+            made: Any = kernel(function if of_letters else _of_address(function, given))
             made.compile(signature)
             overload = made.overloads[signature.args]
             symbols[function] = overload.fndesc.llvm_func_name
             libraries.append(overload.library)
-        entries[name] = {"symbol": symbols[function], "arguments": arguments}
+        entries[name] = {"symbol": symbols[function], "arguments": given if of_letters else given.__name__}
     return entries, libraries
 
 

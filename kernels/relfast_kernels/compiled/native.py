@@ -203,11 +203,12 @@ def _is_there(file: tuple[Path, Callable[[], int]]) -> bool:
 def load(unit: str) -> Functions | None:
     """Load a unit's functions, by name; None if there is no usable file.
 
-    Each takes the integers and pointers its entry declares (``int`` and ``ctypes.c_void_p``) and returns an
-    int. `SHORT` ones hold the GIL: getting it back from busy threads takes milliseconds. The raw function
-    behind one (``__wrapped__``) is quicker still to call: its first two arguments are pointers to an int64
-    for the result and to a pointer for an exception, and it returns 0 unless it has failed. Its arguments are
-    not converted: a plain integer is passed in 32 bits, and the other 32 of its register are undefined.
+    Each takes the struct that its entry declares (`relfast_kernels.entry`), or the integers and pointers
+    (``int`` and ``ctypes.c_void_p``), and returns an int. `SHORT` ones hold the GIL: getting it back from
+    busy threads takes milliseconds. The raw function behind one (``__wrapped__``) is quicker still to call:
+    its first two arguments are pointers to an int64 for the result and to a pointer for an exception, and it
+    returns 0 unless it has failed. Its arguments are not converted: a plain integer is passed in 32 bits, and
+    the other 32 of its register are undefined.
     """
     for path, open_file in _files(unit):
         try:
@@ -393,12 +394,15 @@ def entries_of(unit: str) -> str:
 
 
 def callable_at(address: int, arguments: str, *, holds_gil: bool) -> Callable[..., int]:
-    """A numba function as a Python callable; ``arguments``: a letter each, ``p`` pointer, ``i`` int64.
+    """A numba function as a Python callable; ``arguments``: the name of a struct (`relfast_kernels.entry`),
+    or a letter each, ``p`` pointer, ``i`` int64.
 
     numba's calling convention: a pointer to the result, one to the exception, then the arguments.
     """
     kinds = {"p": ctypes.c_void_p, "i": ctypes.c_int64}
     prototype = ctypes.PYFUNCTYPE if holds_gil else ctypes.CFUNCTYPE
+    if not arguments.islower():
+        return _callable_for(prototype(ctypes.c_int32)(address), arguments)
     function = prototype(
         ctypes.c_int32,
         ctypes.POINTER(ctypes.c_int64),
@@ -414,4 +418,19 @@ def callable_at(address: int, arguments: str, *, holds_gil: bool) -> Callable[..
         return result.value
 
     call.__wrapped__ = prototype(ctypes.c_int32)(address)  # type: ignore[attr-defined]
+    return call
+
+
+def _callable_for(function: Callable[..., int], name: str) -> Callable[..., int]:
+    """A numba function of a struct's address as a callable that takes the struct, of the class ``name``."""
+
+    def call(given: Any) -> int:
+        if given.__class__.__name__ != name or given.arguments is None:
+            raise TypeError(f"a {name} that has all its arrays is wanted, not {given!r}")
+        status = function(*given.arguments)
+        if status:
+            raise RuntimeError(f"kernel failed with status {status}")
+        result: int = given.result
+        return result
+
     return call

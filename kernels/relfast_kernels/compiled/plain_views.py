@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -13,21 +14,27 @@ from relfast_kernels.entry import ArrayField, InnerField, Struct, dtype_of, fiel
 def view(struct: Struct) -> Any:
     """What a kernel gets for a struct: the record, or else a named tuple of numbers, arrays and structs."""
     kind = type(struct)
-    record = carray(struct.address, 1, dtype_of(kind))[0]
     if not kind.held:
-        return _row_of(kind)(record)
+        return _row_of(kind)(_record(struct.address, kind))
     parts: list[Any] = []
     for name, field in kind.declared.items():
         if isinstance(field, InnerField):
             parts.append(view(getattr(struct, name)))
         elif isinstance(field, ArrayField):
-            shape = tuple(int(record[size]) if isinstance(size, str) else size for size in field.shape)
-            array = carray(int(record[f"at_{name}"]), shape, dtype_of(field.kind))
+            shape = tuple(getattr(struct, size) if isinstance(size, str) else size for size in field.shape)
+            place = ctypes.c_int64.from_address(struct.address + getattr(kind, field.at).offset).value
+            array = carray(place, shape, dtype_of(field.kind))
             array.flags.writeable = not field.const
-            parts.append(_Many(array, _row_of(field.kind)) if not field.codes else array)
+            parts.append(array if field.codes else _Many(array, _row_of(field.kind)))
         else:
-            parts.append(_part(record, name, field))
+            number = _record(struct.address + getattr(kind, name).offset, field)
+            parts.append(_row_of(field)(number) if issubclass(field, Struct) else number)
     return fields_of(kind)(*parts)
+
+
+def _record(address: int, kind: Any) -> Any:
+    """The record, number or numbers at an address."""
+    return carray(address, 1, dtype_of(kind))[0]
 
 
 def _part(record: Any, name: str, kind: Any) -> Any:

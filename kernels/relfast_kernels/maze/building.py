@@ -6,11 +6,12 @@ described several times, it is locked if any description says so, and its key is
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Ints, Ints32
 from relfast_kernels.layouts import (
     BAD,
     ESCAPED,
@@ -32,8 +33,8 @@ from relfast_kernels.layouts import (
     USE,
 )
 from relfast_kernels.maze.judge import settle
-from relfast_kernels.maze.layouts import FACT, FLAW, HEADER, NO_ROOM
-from relfast_kernels.maze.search import Work, unpack
+from relfast_kernels.maze.layouts import FACT, FLAW, HEADER, NO_ROOM, Building, Desk
+from relfast_kernels.maze.search import MazeTables, Work, unpack
 from relfast_kernels.text.find import copy, find_byte, find_outside, same_as, same_bytes
 from relfast_kernels.text.json_scan import is_null, member, tokenise
 from relfast_kernels.text.json_strings import BACKSLASH, put_text
@@ -49,7 +50,7 @@ from relfast_kernels.text.plans import hash_bytes, scan
     )
 )  # fmt: skip
 
-_UNDERSCORE: Final = 95
+_UNDERSCORE: Final = ord("_")
 _NUMBERS_A_THING: Final = 40
 """Work space in int32 per possible name: for entries and slots of four tables, and for a passage."""
 
@@ -61,38 +62,38 @@ class Names(NamedTuple):
     ``size[0]`` is the number of things so far; ``slots`` are as in `relfast_kernels.maze.search.NameTables`.
     """
 
-    text: Any
-    begins: Any
-    ends: Any
-    slots: Any
-    size: Any
+    text: Bytes
+    begins: Ints32
+    ends: Ints32
+    slots: Ints32
+    size: Ints32
 
 
 class Passages(NamedTuple):
     """Passages in the order in which they come: their two rooms, whether the door is locked, and its key or
     NO_KEY. ``slots`` is a hash table by the two rooms; ``size[0]`` is the number of passages so far."""
 
-    ones: Any
-    others: Any
-    locked: Any
-    keys: Any
-    slots: Any
-    size: Any
+    ones: Ints32
+    others: Ints32
+    locked: Ints32
+    keys: Ints32
+    slots: Ints32
+    size: Ints32
 
 
-class Plan(NamedTuple):
+class Reading(NamedTuple):
     """A maze while it is read: coordinates, with begin and end of the room name of each (``called``); rooms;
     keys and their rooms; passages. Strings with escapes are decoded into the text from ``tail[0]`` on.
     ``members`` are the names of an object's members, to find repeated ones."""
 
     coordinates: Names
-    called: Any
-    called_end: Any
+    called: Ints32
+    called_end: Ints32
     rooms: Names
     keys: Names
-    key_rooms: Any
+    key_rooms: Ints32
     passages: Passages
-    tail: Any
+    tail: Ints32
     members: Names
 
 
@@ -116,12 +117,12 @@ def _number(names: Names, begin: int, end: int, adds: bool) -> int:
 
 
 @kernel
-def _room(plan: Plan, begin: int, end: int) -> int:
+def _room(reading: Reading, begin: int, end: int) -> int:
     """The number of the room at the coordinate text[begin:end]; without a mapping that is the room's name."""
-    at = _number(plan.coordinates, begin, end, False)
+    at = _number(reading.coordinates, begin, end, False)
     if at >= 0:
-        begin, end = int(plan.called[at]), int(plan.called_end[at])
-    return _number(plan.rooms, begin, end, True)
+        begin, end = int(reading.called[at]), int(reading.called_end[at])
+    return _number(reading.rooms, begin, end, True)
 
 
 @kernel
@@ -146,33 +147,34 @@ def _connect(passages: Passages, one: int, other: int, locked: int, key: int) ->
 
 
 @kernel
-def _string(text: Any, tape: Any, token: int, tail: Any) -> Any:
+def _string(text: Bytes, tape: Ints, token: int, tail: Ints32) -> tuple[int, int]:
     """Begin and end of a string, decoded if it has escapes; of any other value, as it is written."""
     begin, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
     if find_byte(text, begin, end, BACKSLASH) == end:
         return begin, end
-    begin = tail[0]
+    begin = int(tail[0])
     tail[0] = put_text(text, tape[token, TOKEN_START], end, text, begin)
-    return begin, tail[0]
+    return begin, int(tail[0])
 
 
 @kernel
-def _is_string(tape: Any, token: int) -> bool:
+def _is_string(tape: Ints, token: int) -> bool:
     return token > 0 and tape[token, TOKEN_KIND] <= ESCAPED
 
 
 @kernel
-def _place(text: Any, tape: Any, token: int, plan: Plan) -> int:
+def _place(text: Bytes, tape: Ints, token: int, reading: Reading) -> int:
     """The number of the room at the coordinate that a token holds; -1 if the token is no string."""
     if not _is_string(tape, token):
         return -1
-    begin, end = _string(text, tape, token, plan.tail)
-    return _room(plan, begin, end)
+    begin, end = _string(text, tape, token, reading.tail)
+    return _room(reading, begin, end)
 
 
 @kernel
-def _read(text: Any, tape: Any, plan: Plan) -> Any:
-    """Read the maze from the tokens of its JSON into ``plan``; return start, goal and a `FLAW` (0: none)."""
+def _read(text: Bytes, tape: Ints, reading: Reading) -> tuple[int, int, int]:
+    """Read the maze from the tokens of its JSON into ``reading``; return start, goal and a `FLAW` (0:
+    none)."""
     structure = member(text, tape, 0, _STRUCTURE)
     if structure == 0 or tape[structure, TOKEN_KIND] != OBJECT:
         return 0, 0, FLAW.structure
@@ -187,9 +189,9 @@ def _read(text: Any, tape: Any, plan: Plan) -> Any:
             while at < tape[names, TOKEN_NEXT]:
                 if not _is_string(tape, at + 1):
                     return 0, 0, FLAW.name
-                begin, end = _string(text, tape, at, plan.tail)
-                thing = _number(plan.coordinates, begin, end, True)
-                plan.called[thing], plan.called_end[thing] = _string(text, tape, at + 1, plan.tail)
+                begin, end = _string(text, tape, at, reading.tail)
+                thing = _number(reading.coordinates, begin, end, True)
+                reading.called[thing], reading.called_end[thing] = _string(text, tape, at + 1, reading.tail)
                 at = tape[at + 1, TOKEN_NEXT]
     keys, doors = member(text, tape, structure, _KEYS), member(text, tape, structure, _DOORS)
     around = member(text, tape, structure, _AROUND)
@@ -197,24 +199,24 @@ def _read(text: Any, tape: Any, plan: Plan) -> Any:
         if tape[keys, TOKEN_KIND] != OBJECT:
             return 0, 0, FLAW.keys
         at = keys + 1
-        _empty(plan.members)
+        _empty(reading.members)
         while at < tape[keys, TOKEN_NEXT]:
-            begin, end = _string(text, tape, at, plan.tail)
-            if _is_repeated(plan.members, begin, end):
+            begin, end = _string(text, tape, at, reading.tail)
+            if _is_repeated(reading.members, begin, end):
                 return 0, 0, FLAW.json
-            room = _place(text, tape, at + 1, plan)
+            room = _place(text, tape, at + 1, reading)
             if room < 0:
                 return 0, 0, FLAW.key
-            plan.key_rooms[_number(plan.keys, begin, end, True)] = room
+            reading.key_rooms[_number(reading.keys, begin, end, True)] = room
             at = tape[at + 1, TOKEN_NEXT]
     if not is_null(text, tape, doors):
         if tape[doors, TOKEN_KIND] != OBJECT:
             return 0, 0, FLAW.doors
         at = doors + 1
-        _empty(plan.members)
+        _empty(reading.members)
         while at < tape[doors, TOKEN_NEXT]:
-            begin, end = _string(text, tape, at, plan.tail)
-            if _is_repeated(plan.members, begin, end):
+            begin, end = _string(text, tape, at, reading.tail)
+            if _is_repeated(reading.members, begin, end):
                 return 0, 0, FLAW.json
             middle = find_byte(text, begin, end, _UNDERSCORE)
             if (
@@ -223,40 +225,40 @@ def _read(text: Any, tape: Any, plan: Plan) -> Any:
                 or tape[at + 1, TOKEN_KIND] != OBJECT
             ):
                 return begin, end, FLAW.door
-            one, other = _room(plan, begin, middle), _room(plan, middle + 1, end)
+            one, other = _room(reading, begin, middle), _room(reading, middle + 1, end)
             status, key = member(text, tape, at + 1, _STATUS), NO_KEY
             locked = 1
             if _is_string(tape, status):
-                begin, end = _string(text, tape, status, plan.tail)
+                begin, end = _string(text, tape, status, reading.tail)
                 locked = 0 if end - begin == len(_OPEN) and same_as(text, begin, end, _OPEN) else 1
             token = member(text, tape, at + 1, _KEY)
             if locked and not is_null(text, tape, token):
-                begin, end = _string(text, tape, token, plan.tail)
+                begin, end = _string(text, tape, token, reading.tail)
                 if begin < end:
-                    key = _number(plan.keys, begin, end, True)
-            _connect(plan.passages, one, other, locked, key)
+                    key = _number(reading.keys, begin, end, True)
+            _connect(reading.passages, one, other, locked, key)
             at = tape[at + 1, TOKEN_NEXT]
     if around == 0 or tape[around, TOKEN_KIND] != OBJECT:
         return 0, 0, FLAW.around
     at = around + 1
-    _empty(plan.members)
+    _empty(reading.members)
     while at < tape[around, TOKEN_NEXT]:
-        begin, end = _string(text, tape, at, plan.tail)
-        if _is_repeated(plan.members, begin, end):
+        begin, end = _string(text, tape, at, reading.tail)
+        if _is_repeated(reading.members, begin, end):
             return 0, 0, FLAW.json
-        here = _room(plan, begin, end)
+        here = _room(reading, begin, end)
         if tape[at + 1, TOKEN_KIND] != LIST:
             return 0, 0, FLAW.behind
         token = at + 2
         at = tape[at + 1, TOKEN_NEXT]
         while token < at:
-            there = _place(text, tape, token, plan)
+            there = _place(text, tape, token, reading)
             if there < 0:
                 return 0, 0, FLAW.neighbor
-            _connect(plan.passages, here, there, 0, NO_KEY)
+            _connect(reading.passages, here, there, 0, NO_KEY)
             token = tape[token, TOKEN_NEXT]
-    start = _place(text, tape, member(text, tape, structure, _START), plan)
-    goal = _place(text, tape, member(text, tape, structure, _GOAL), plan)
+    start = _place(text, tape, member(text, tape, structure, _START), reading)
+    goal = _place(text, tape, member(text, tape, structure, _GOAL), reading)
     if start < 0 or goal < 0:
         return 0, 0, FLAW.start if start < 0 else FLAW.goal
     return start, goal, 0
@@ -277,7 +279,7 @@ def _is_repeated(names: Names, begin: int, end: int) -> bool:
 
 
 @kernel
-def _table(text: Any, numbers: Any, at: int, most: int, n_slots: int) -> Names:
+def _table(text: Bytes, numbers: Ints32, at: int, most: int, n_slots: int) -> Names:
     """An empty table for up to ``most`` names, placed in ``numbers`` from ``at`` on."""
     slots, size = numbers[at : at + n_slots], numbers[at + n_slots : at + n_slots + 1]
     slots[:] = -1
@@ -296,7 +298,7 @@ def _size(names: Names) -> int:
 
 
 @kernel
-def _copied(names: Names, text: Any, at: int, ends: Any) -> int:
+def _copied(names: Names, text: Bytes, at: int, ends: Ints32) -> int:
     """Copy names into ``text`` from ``at`` on, one after the other, and their ends into ``ends``; return
     the end of the last."""
     for thing in range(names.size[0]):
@@ -306,10 +308,10 @@ def _copied(names: Names, text: Any, at: int, ends: Any) -> int:
 
 
 @kernel
-def _put_edges(plan: Plan, made: Any, passages: Any) -> None:
+def _put_edges(reading: Reading, made: MazeTables, passages: Ints32) -> None:
     """Fill in a problem's edges, doors and list of passages. Of the edges of a room, those of passages that
     name this room first come first."""
-    first_edge, known, n = made.first_edge, plan.passages, plan.passages.size[0]
+    first_edge, known, n = made.first_edge, reading.passages, reading.passages.size[0]
     doors = 0
     for row in range(n):
         one, other = known.ones[row], known.others[row]
@@ -334,56 +336,47 @@ def _put_edges(plan: Plan, made: Any, passages: Any) -> None:
 
 
 @kernel
-def build(
-    text: Any, structure: int, gold: int, end: int, tape: Any, items: Any, span: Any, work: Work, about: Any
-) -> int:
-    """Build a complete problem in ``work.numbers``; return its size in int32, NO_ROOM if the work space is
-    too small, or a `FLAW`.
-
-    Parameters
-    ----------
-    text : uint8
-        text[:structure] is the maze, text[structure:gold] the gold plan, and text[gold:end] the name of the
-        person to rescue, for a plan that has none. Behind it there is as much room again.
-    tape : int64, shape (n, TOKEN_COLUMNS)
-        Room for tokens.
-    items : int32, shape (2, n, ITEM_COLUMNS)
-    span : int64, shape (1, 3)
-        Room for the items of the gold plan, and for its span.
-    about : int64, shape (3,)
-        Work space. ``about[1]`` receives the offset of the problem in ``work.numbers``; with `FLAW.action`,
-        ``about[0]`` the index of the gold item that is no action; with `FLAW.door`, text[about[0]:about[1]]
-        is the name of the door that cannot be read.
-    """
-    n_tokens = tokenise(text, 0, structure, tape, 0)
-    if n_tokens < 0 or find_outside(text, 0, structure, 32, 255) < structure:
-        return int(FLAW.json)
+def _read_gold(building: Building) -> tuple[int, int, int]:
+    """Read the gold plan into the second table of items: the number of its actions, or a `FLAW`; and where
+    the name of the person to rescue begins and ends (0 and 0: nowhere)."""
+    desk, structure, gold, end = building.desk, building.structure, building.gold, building.end
+    actions = desk.items[1]
     n_gold = 0
     target, target_end = (gold, end) if end > gold else (0, 0)
-    actions = items[1]
     if gold > structure:
-        n_gold, _ = scan(text[: 2 * end], structure, gold, items[0], actions, span)
+        n_gold, _ = scan(desk.text[: 2 * end], structure, gold, desk.items[0], actions, desk.span)
         if n_gold == 0:
-            return int(FLAW.gold)
+            return int(FLAW.gold), 0, 0
     for index in range(n_gold):
         if actions[index, ITEM_KIND] == BAD:
-            about[0] = index
-            return int(FLAW.action)
+            building.told.index = index
+            return int(FLAW.action), 0, 0
         if actions[index, ITEM_KIND] == RESCUE:
             target, target_end = int(actions[index, ITEM_PARAM]), int(actions[index, ITEM_END])
-    numbers, most = work.numbers, n_tokens + n_gold + 2
-    first = _NUMBERS_A_THING * most
-    if len(numbers) < first:
-        return NO_ROOM
+    return n_gold, target, target_end
+
+
+@kernel
+def _slots_for(n: int) -> int:
+    """The number of slots of a hash table of up to ``n`` things."""
     n_slots = 8
-    while n_slots < 2 * most:
+    while n_slots < 2 * n:
         n_slots *= 2
+    return n_slots
+
+
+@kernel
+def _begin(text: Bytes, end: int, numbers: Ints32, most: int) -> Reading:
+    """An empty reading of up to ``most`` names, placed in ``numbers``; the text is used up to ``end``."""
+    n_slots = _slots_for(most)
     table = 2 * most + n_slots + 1
-    rest = numbers[4 * table : first]
+    rest = numbers[4 * table :]
     rest[: n_slots + 7 * most] = -1
-    about[0], about[2] = 0, end
+    at = n_slots + 7 * most
+    n_passages, tail = rest[at : at + 1], rest[at + 1 : at + 2]
+    n_passages[0], tail[0] = 0, end
     begin = n_slots
-    plan = Plan(
+    return Reading(
         _table(text, numbers, 0, most, n_slots),
         rest[begin : begin + most],
         rest[begin + most : begin + 2 * most],
@@ -396,61 +389,98 @@ def build(
             rest[begin + 5 * most : begin + 6 * most],
             rest[begin + 6 * most : begin + 7 * most],
             rest[:n_slots],
-            about[:1],
+            n_passages,
         ),
-        about[2:],
+        tail,
         _table(text, numbers, 3 * table, most, n_slots),
     )
-    start, goal, flaw = _read(text, tape, plan)
-    if flaw:
-        about[0], about[1] = start, goal
-        return int(flaw)
-    if target_end == target:
-        return int(FLAW.target)
-    unlocks = 0
+
+
+@kernel
+def _number_gold(reading: Reading, actions: Ints32, n_gold: int, target: int, target_end: int) -> int:
+    """Put the number of the thing that each action names in place of its hash; the number of doors that gold
+    unlocks."""
+    text, unlocks = reading.rooms.text, 0
     for index in range(n_gold):
         kind, begin, stop = actions[index, ITEM_KIND], actions[index, ITEM_PARAM], actions[index, ITEM_END]
         argument = 0
         if kind == PICK_UP or kind == USE:
-            argument = _number(plan.keys, begin, stop, True)
+            argument = _number(reading.keys, begin, stop, True)
         elif kind != RESCUE:
-            argument = _number(plan.rooms, begin, stop, True)
+            argument = _number(reading.rooms, begin, stop, True)
         elif not same_bytes(text, begin, stop, text, target, target_end):
             argument = -1
         actions[index, ITEM_HASH] = argument
         unlocks += kind == UNLOCK
-    n_rooms, n_keys, n = int(plan.rooms.size[0]), int(plan.keys.size[0]), int(about[0])
-    n_doors, n_names, n_bytes = (
-        0,
-        n_rooms + n_keys + 1,
-        target_end - target + _size(plan.rooms) + _size(plan.keys),
-    )
+    return unlocks
+
+
+@kernel
+def _pack(
+    reading: Reading, desk: Desk, first: int, n_gold: int, start: int, goal: int, target: int, target_end: int
+) -> int:
+    """Write the problem from ``first`` on into the numbers of the desk; its size, or NO_ROOM."""
+    n_rooms, n_keys = int(reading.rooms.size[0]), int(reading.keys.size[0])
+    n, n_names, n_doors = int(reading.passages.size[0]), n_rooms + n_keys + 1, 0
+    n_bytes = target_end - target + _size(reading.rooms) + _size(reading.keys)
     for row in range(n):
-        n_doors += plan.passages.locked[row]
-    n_slots = 8
-    while n_slots < 2 * n_names:
-        n_slots *= 2
+        n_doors += reading.passages.locked[row]
+    n_slots = _slots_for(n_names)
     size = HEADER + n_rooms + 1 + 7 * n + n_doors + n_keys + 6 * n_gold + n_names + n_slots
     size += (n_bytes + 3) // 4
-    if len(numbers) < first + size:
+    if len(desk.numbers) < first + size:
         return NO_ROOM
-    about[1] = first
-    problem = numbers[first : first + size]
+    problem, actions = desk.numbers[first : first + size], desk.items[1]
     problem[:] = 0
     problem[FACT.n_rooms], problem[FACT.n_edges] = n_rooms, 2 * n
     problem[FACT.n_doors], problem[FACT.n_keys] = n_doors, n_keys
     problem[FACT.start_room], problem[FACT.goal_room] = start, goal
     problem[FACT.n_gold], problem[FACT.n_distinct] = n_gold, n_gold
     problem[FACT.n_names], problem[FACT.n_slots], problem[FACT.n_name_bytes] = n_names, n_slots, n_bytes
-    problem[FACT.n_unlocks], problem[FACT.size] = unlocks, size
+    problem[FACT.size] = size
     made = unpack(problem)
-    _put_edges(plan, made.maze, problem[size - 3 * n :])
+    _put_edges(reading, made.maze, problem[size - 3 * n :])
     for key in range(n_keys):
-        made.maze.key_rooms[key] = plan.key_rooms[key]
+        made.maze.key_rooms[key] = reading.key_rooms[key]
     for index in range(n_gold):
         made.gold.kinds[index] = actions[index, ITEM_KIND]
         made.gold.arguments[index] = actions[index, ITEM_HASH]
-    at = _copied(plan.rooms, made.names.text, 0, made.names.ends)
-    at = _copied(plan.keys, made.names.text, at, made.names.ends[n_rooms:])
-    made.names.ends[n_names - 1] = copy(text, target, target_end, made.names.text, at)
-    return size if settle(problem, Work(numbers[first + size :], work.pairs)) else NO_ROOM
+    at = _copied(reading.rooms, made.names.text, 0, made.names.ends)
+    at = _copied(reading.keys, made.names.text, at, made.names.ends[n_rooms:])
+    made.names.ends[n_names - 1] = copy(reading.rooms.text, target, target_end, made.names.text, at)
+    return size if settle(problem, Work(desk.numbers[first + size :], desk.pairs)) else NO_ROOM
+
+
+@kernel
+def build(building: Building) -> int:
+    """Build a complete problem in the numbers of the desk; return its size in int32, NO_ROOM if the work
+    space is too small, or a `FLAW`.
+
+    ``told.offset`` says where it is; with `FLAW.action`, ``told.index`` which gold item is no action; with
+    `FLAW.door`, ``text[told.begin:told.end]`` is the name of the door that cannot be read.
+    """
+    desk, told, text, structure = building.desk, building.told, building.desk.text, building.structure
+    told.begin, told.end, told.index = 0, 0, 0
+    n_tokens = tokenise(text, 0, structure, desk.tape, 0)
+    if n_tokens < 0 or find_outside(text, 0, structure, 32, 255) < structure:
+        return int(FLAW.json)
+    n_gold, target, target_end = _read_gold(building)
+    if n_gold < 0:
+        return n_gold
+    most = n_tokens + n_gold + 2
+    first = _NUMBERS_A_THING * most
+    told.offset = first
+    if len(desk.numbers) < first:
+        return NO_ROOM
+    reading = _begin(text, building.end, desk.numbers[:first], most)
+    start, goal, flaw = _read(text, desk.tape, reading)
+    if flaw:
+        told.begin, told.end = start, goal
+        return int(flaw)
+    if target_end == target:
+        return int(FLAW.target)
+    unlocks = _number_gold(reading, desk.items[1], n_gold, target, target_end)
+    size = _pack(reading, desk, first, n_gold, start, goal, target, target_end)
+    if size > 0:
+        desk.numbers[first + FACT.n_unlocks] = unlocks
+    return size

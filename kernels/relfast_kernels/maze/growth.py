@@ -8,29 +8,25 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Doubles, Ints, Ints32
+from relfast_kernels.maze.layouts import PLACING, Joining, Placing
 
 DRAWS_PER_POINT: Final = 3
 """Draws that `rewind` uses per point: for its distance, its room and its door."""
-
-PLACING: Final = 7
-"""Work space of `place`, in int32 per room."""
 
 _ANYWHERE: Final = -1
 
 
 @kernel
-def join(
-    edges: NDArray[np.int32], order: NDArray[np.int64], above: NDArray[np.int32], chosen: NDArray[np.int32]
-) -> int:
-    """Put the edges of `spanning_tree` into ``chosen``, and return their number. ``above`` (rooms, int32):
-    work space, the parents of a disjoint-set forest."""
+def join(joining: Joining) -> int:
+    """Put the edges of `spanning_tree` into ``chosen``, and return their number (union-find)."""
+    edges, above, chosen = joining.edges, joining.above, joining.chosen
     for room in range(len(above)):
         above[room] = room
     count = 0
-    for edge in order:
+    for edge in joining.order:
         one, other = edges[edge, 0], edges[edge, 1]
         while above[one] != one:
             above[one] = above[above[one]]
@@ -45,7 +41,7 @@ def join(
     return count
 
 
-def spanning_tree(edges: NDArray[np.int32], order: NDArray[np.int64], n_rooms: int) -> NDArray[np.int32]:
+def spanning_tree(edges: Ints32, order: Ints, n_rooms: int) -> Ints32:
     """Kruskal's algorithm: the edges (rows of room pairs) that, tried in the given order, connect rooms not
     yet connected.
 
@@ -53,25 +49,26 @@ def spanning_tree(edges: NDArray[np.int32], order: NDArray[np.int64], n_rooms: i
     """
     from relfast_kernels.compiled import native
 
-    edges, order = np.ascontiguousarray(edges, np.int32), np.ascontiguousarray(order, np.int64)
-    above, chosen = np.empty(n_rooms, np.int32), np.empty(max(n_rooms - 1, 0), np.int32)
-    n = native.functions("maze")["tree"](
-        edges.ctypes.data, len(edges), order.ctypes.data, len(order), above.ctypes.data, n_rooms,
-        chosen.ctypes.data, len(chosen),
-    )  # fmt: skip
-    return chosen[:n]
+    joining = Joining(
+        edges=np.ascontiguousarray(edges, np.int32),
+        order=np.ascontiguousarray(order, np.int64),
+        above=np.empty(n_rooms, np.int32),
+        chosen=np.empty(max(n_rooms - 1, 0), np.int32),
+    )
+    n = native.functions("maze")["tree"](joining)
+    return joining.chosen[:n]
 
 
 @kernel
 def _spread(
-    first_edge: NDArray[np.int32],
-    neighbors: NDArray[np.int32],
+    first_edge: Ints32,
+    neighbors: Ints32,
     root: int,
-    inside: NDArray[np.uint8],
-    distances: NDArray[np.int32],
-    parents: NDArray[np.int32],
-    branches: NDArray[np.int32],
-    queue: NDArray[np.int32],
+    inside: Bytes,
+    distances: Ints32,
+    parents: Ints32,
+    branches: Ints32,
+    queue: Ints32,
 ) -> None:
     """For every room: its distance from the root, the next room towards the root (parent), and the neighbour
     of the root on that way (branch), by breadth-first search within ``inside``.
@@ -97,18 +94,11 @@ def _spread(
 
 
 @kernel
-def place(
-    first_edge: NDArray[np.int32],
-    neighbors: NDArray[np.int32],
-    fewest: int,
-    most: int,
-    draws: NDArray[np.float64],
-    points: NDArray[np.int32],
-    doors: NDArray[np.int32],
-    work: NDArray[np.int32],
-) -> int:
-    """Put the results of `rewind` into ``points`` and ``doors``, and return the number of moves. ``work``
-    (PLACING × rooms, int32) is work space."""
+def place(placing: Placing) -> int:
+    """Put the results of `rewind` into ``points`` and ``doors``, and return the number of moves."""
+    first_edge, neighbors, draws = placing.first_edge, placing.neighbors, placing.draws
+    points, doors, work = placing.points, placing.doors, placing.work
+    fewest, most = placing.fewest, placing.most
     n_rooms = len(first_edge) - 1
     n_doors = len(doors)
     inside, on_path, distances, parents = work[0], work[1], work[2], work[3]
@@ -173,13 +163,13 @@ def place(
 
 
 def rewind(
-    first_edge: NDArray[np.int32],
-    neighbors: NDArray[np.int32],
+    first_edge: Ints32,
+    neighbors: Ints32,
     n_doors: int,
     fewest: int,
     most: int,
-    draws: NDArray[np.float64],
-) -> tuple[int, NDArray[np.int32], NDArray[np.int32]]:
+    draws: Doubles,
+) -> tuple[int, Ints32, Ints32]:
     """Place doors and keys in a tree so that the shortest plan makes ``n_doors`` detours.
 
     Points are chosen backwards: the goal, the key of door 1, the key of door 2, …, the start. Door i stands
@@ -207,11 +197,15 @@ def rewind(
     from relfast_kernels.compiled import native
 
     n_rooms = len(first_edge) - 1
-    points, doors = np.empty(n_doors + 2, np.int32), np.empty((n_doors, 2), np.int32)
-    work = np.empty((PLACING, n_rooms), np.int32)
-    first_edge, neighbors, draws = map(np.ascontiguousarray, (first_edge, neighbors, draws))
-    moves = native.functions("maze")["rewind"](
-        first_edge.ctypes.data, n_rooms, neighbors.ctypes.data, len(neighbors), n_doors, fewest, most,
-        draws.ctypes.data, len(draws), points.ctypes.data, doors.ctypes.data, work.ctypes.data,
-    )  # fmt: skip
-    return moves, points, doors
+    placing = Placing(
+        fewest=fewest,
+        most=most,
+        first_edge=np.ascontiguousarray(first_edge),
+        neighbors=np.ascontiguousarray(neighbors),
+        draws=np.ascontiguousarray(draws),
+        points=np.empty(n_doors + 2, np.int32),
+        doors=np.empty((n_doors, 2), np.int32),
+        work=np.empty((PLACING, n_rooms), np.int32),
+    )
+    moves = native.functions("maze")["rewind"](placing)
+    return moves, placing.points, placing.doors

@@ -6,12 +6,8 @@ index for PICK_UP and USE, 0 for the rescue of the right person, and -1 for any 
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Ints32
 from relfast_kernels.layouts import (
     AFTER_RESCUE,
     BAD,
@@ -42,11 +38,11 @@ from relfast_kernels.layouts import (
     WRONG_RESCUE,
     WRONG_START,
 )
-from relfast_kernels.maze.layouts import FACT, FOUND, MAX_PAIRS, NO_ROOM, RATIO
+from relfast_kernels.maze.layouts import FACT, MAX_PAIRS, NO_ROOM, Score
 from relfast_kernels.maze.search import (
+    MazeProblem,
     MazeTables,
     NameTables,
-    Problem,
     Work,
     fill_slots,
     remaining,
@@ -73,10 +69,10 @@ def _edge(maze: MazeTables, room: int, target: int) -> int:
 @kernel
 def first_violation(
     maze: MazeTables,
-    kinds: NDArray[np.int32],
-    arguments: NDArray[np.int32],
-    opened: NDArray[np.int32],
-    held: NDArray[np.int32],
+    kinds: Ints32,
+    arguments: Ints32,
+    opened: Ints32,
+    held: Ints32,
 ) -> tuple[int, int, int, int]:
     """Run a plan up to its first violation: that violation's code and index (LEGAL and -1 for a legal plan
     from start to rescue), the agent's room then, and the key in use (or NO_KEY).
@@ -130,9 +126,7 @@ def first_violation(
 
 
 @kernel
-def find_name(
-    names: NameTables, text: NDArray[np.uint8], begin: int, end: int, value: int, low: int, high: int
-) -> int:
+def find_name(names: NameTables, text: Bytes, begin: int, end: int, value: int, low: int, high: int) -> int:
     """The number, within low:high, of the thing named text[begin:end] (hash ``value``); -1 if none is."""
     mask = len(names.slots) - 1
     slot = value & mask
@@ -152,7 +146,7 @@ def find_name(
 
 
 @kernel
-def _search(ordered: NDArray[np.int32], value: int) -> int:
+def _search(ordered: Ints32, value: int) -> int:
     """Index of a value in a sorted array, or -1."""
     low, high = 0, len(ordered)
     while low < high:
@@ -192,7 +186,7 @@ def progress_score(best: int, n_actions: int, n_legal: int, rest: int) -> float:
 
 @kernel
 def judge_plan(
-    problem: Problem, follow: bool, text: Any, items: Any, work: Work, found: Any, ratios: Any
+    problem: MazeProblem, follow: bool, text: Bytes, items: Ints32, work: Work, score: Score
 ) -> bool:
     """Score a plan against its maze and gold; False if the work space is too small.
 
@@ -203,9 +197,8 @@ def judge_plan(
         ``walk_score`` is 0.
     text, items
         The text that `relfast_kernels.text.plans.scan` read, and the items of the plan that it found.
-    found, ratios
-        The rows of a result (`FOUND`, `RATIO`) to fill in. They come in as zeros, and stay zeros if there
-        are no items.
+    score
+        The result to fill in. It comes in as zeros, and stays zeros if there are no items.
     """
     maze, names, gold, best = problem.maze, problem.names, problem.gold, problem.best
     n_actions = len(items)
@@ -257,21 +250,19 @@ def judge_plan(
             left[place] -= 1
             overlap += 1
     violation, index, room, used = first_violation(maze, kinds, arguments, opened, held)
-    found[FOUND.violation] = violation
-    found[FOUND.violation_index] = index
-    found[FOUND.n_actions] = n_actions
-    found[FOUND.exact] = prefix == n_actions and n_actions == n_gold
-    found[FOUND.optimal] = violation == LEGAL and n_actions <= best
-    found[FOUND.given_up] = 0
+    score.violation, score.violation_index, score.n_actions = violation, index, n_actions
+    score.exact = 1 if prefix == n_actions and n_actions == n_gold else 0
+    score.optimal = 1 if violation == LEGAL and n_actions <= best else 0
+    score.given_up = 0
     precision = overlap / n_actions
     recall = overlap / n_gold
-    ratios[RATIO.progress] = prefix / n_gold
-    ratios[RATIO.precision] = precision
-    ratios[RATIO.recall] = recall
-    ratios[RATIO.f1] = 2 * precision * recall / (precision + recall) if overlap > 0 else 0.0
-    ratios[RATIO.legal_ratio] = min((n_actions if violation == LEGAL else index) / n_gold, 1.0)
+    score.progress = prefix / n_gold
+    score.precision = precision
+    score.recall = recall
+    score.f1 = 2 * precision * recall / (precision + recall) if overlap > 0 else 0.0
+    score.legal_ratio = min((n_actions if violation == LEGAL else index) / n_gold, 1.0)
     if violation == LEGAL or violation == AFTER_RESCUE:
-        ratios[RATIO.walk_score] = min(best / n_actions, 1.0)
+        score.walk_score = min(best / n_actions, 1.0)
     elif follow and index > 1:
         # a prefix of an optimal gold plan is completed by the rest of gold: no search is needed
         rest = best - index
@@ -279,13 +270,13 @@ def judge_plan(
             rest = remaining(maze, room, used, opened, held, Work(numbers[used_up:], work.pairs))
             if rest == NO_ROOM:
                 return False
-            found[FOUND.given_up] = rest == TOO_LARGE
-        ratios[RATIO.walk_score] = progress_score(best, n_actions, index, rest)
+            score.given_up = 1 if rest == TOO_LARGE else 0
+        score.walk_score = progress_score(best, n_actions, index, rest)
     return True
 
 
 @kernel
-def _sort(values: NDArray[np.int32], n: int) -> None:
+def _sort(values: Ints32, n: int) -> None:
     """Sort the first ``n`` values in place (Shell sort)."""
     gap = 1
     while gap < n // 3:
@@ -302,7 +293,7 @@ def _sort(values: NDArray[np.int32], n: int) -> None:
 
 
 @kernel
-def settle(problem: NDArray[np.int32], work: Work) -> bool:
+def settle(problem: Ints32, work: Work) -> bool:
     """Complete a problem that `build` has made: hash table, codes of gold, shortest plan. False if the work
     space is too small."""
     n_gold = int(problem[FACT.n_gold])

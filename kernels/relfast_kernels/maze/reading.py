@@ -11,15 +11,16 @@ item. A ``start`` opens a new plan. Sentences are not interpreted. Takes linear 
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Ints, Ints32
 from relfast_kernels.layouts import BAD, ITEM_END, ITEM_KIND, ITEM_PARAM, ITEM_TEXT, RESCUE, START
 from relfast_kernels.maze.judge import find_name, judge_plan
-from relfast_kernels.maze.layouts import CUTS_REASONING, FOUND, IS_STRICT
-from relfast_kernels.maze.search import Problem, Work
+from relfast_kernels.maze.layouts import CUTS_REASONING, IS_STRICT, Desk, Score
+from relfast_kernels.maze.search import MazeProblem, NameTables, Work
 from relfast_kernels.text.characters import skip_white, struck_end
 from relfast_kernels.text.find import BLANKS, DIGITS, copy, find_byte, line_start, listed, skip
 from relfast_kernels.text.plans import NAME_AT, NAMES, accept, hash_bytes, scan
@@ -29,7 +30,13 @@ _WORDS: Final = np.frombuffer(b"then\nand\nnext\nstep\nfinally\nitem\n", np.uint
 """Words that only announce another item."""
 _KINDS_OF_PLACE: Final = np.frombuffer(b"room\nkey\ndoor\n", np.uint8)
 
-_NEWLINE, _SPACE, _TAB = 10, 32, 9
+_NEWLINE, _SPACE, _TAB = map(ord, "\n \t")
+_APOSTROPHE, _BACKSLASH, _BACKTICK, _BRACE, _BRACKET, _COLON, _COMMA, _DOT = map(ord, "'\\`}]:,.")
+_EQUALS, _EXCLAMATION, _GREATER, _HASH, _HYPHEN, _LESS, _M, _OPENING = map(ord, "=!>#-<m(")
+_P, _PARENTHESIS, _PLUS, _QUESTION, _QUOTE, _R, _S, _SLASH = map(ord, 'p)+?"rs/')
+_STAR, _TILDE, _U, _UNDERSCORE, _UPPER_A, _UPPER_Z, _ZERO, _NINE = map(ord, "*~u_AZ09")
+_TO_LOWER: Final = 32
+"""Bytes, and the bit of a lower-case letter."""
 _MOST_QUOTED: Final = 120
 """Longest text in quotes, in bytes, that counts as an item."""
 _LONGEST_TAG: Final = 40
@@ -40,7 +47,7 @@ _BYTES: Final = np.zeros(256, np.uint8)
 """Flags of each byte: it is a letter, digit or underscore (`_WORD`); ends an action's argument (`_ENDS`); may
 stand between action and argument (`_PARTS`); is a separator even without any other (`_STRONG`)."""
 for _byte in range(256):
-    if (chr(_byte).isalnum() and _byte < 128) or _byte == 95:
+    if (chr(_byte).isalnum() and _byte < 128) or _byte == _UNDERSCORE:
         _BYTES[_byte] |= _WORD
 for _byte in b" \t\r\n,;:|()[]{}<>*=\"'`\\\xe2":
     _BYTES[_byte] |= _ENDS
@@ -52,11 +59,11 @@ for _byte in b"\t,:|(<>*=\"'`\xe2":
 
 @kernel
 def _lower(byte: int) -> int:
-    return byte | 32 if 65 <= byte <= 90 else byte
+    return byte | _TO_LOWER if _UPPER_A <= byte <= _UPPER_Z else byte
 
 
 @kernel
-def _name(text: Any, at: int, end: int) -> Any:
+def _name(text: Bytes, at: int, end: int) -> tuple[int, int]:
     """The action whose name begins at ``at`` (`BAD`: none), and where the name ends."""
     first = _lower(text[at])
     for code in range(BAD):
@@ -65,21 +72,23 @@ def _name(text: Any, at: int, end: int) -> Any:
             continue
         k = at
         while name < stop and k < end:
-            if NAMES[name] == 95:
-                while k < end and (text[k] == _SPACE or text[k] == 95 or text[k] == 45 or text[k] == 92):
+            if NAMES[name] == _UNDERSCORE:
+                while k < end and (
+                    text[k] == _SPACE or text[k] == _UNDERSCORE or text[k] == _HYPHEN or text[k] == _BACKSLASH
+                ):
                     k += 1
             elif _lower(text[k]) != NAMES[name]:
                 break
             else:
                 k += 1
             name += 1
-        if name == stop and (k == end or not _BYTES[text[k]] & _WORD or text[k] == 95):
+        if name == stop and (k == end or not _BYTES[text[k]] & _WORD or text[k] == _UNDERSCORE):
             return code, k
     return BAD, at
 
 
 @kernel
-def _field(text: Any, at: int, end: int) -> int:
+def _field(text: Bytes, at: int, end: int) -> int:
     """The end of a field name with its colon or equals sign (``target": ``, ``to =``, ``room_id:``); ``at``
     if there is no field name."""
     k = at
@@ -87,21 +96,21 @@ def _field(text: Any, at: int, end: int) -> int:
         k += 1
     if k == at:
         return at
-    while k < end and (text[k] in (_SPACE, 34, 39, 96, 42)):
+    while k < end and (text[k] in (_SPACE, _QUOTE, _APOSTROPHE, _BACKTICK, _STAR)):
         k += 1
-    return k + 1 if k < end and (text[k] == 58 or text[k] == 61) else at
+    return k + 1 if k < end and (text[k] == _COLON or text[k] == _EQUALS) else at
 
 
 @kernel
-def _object(text: Any, at: int, end: int) -> int:
+def _object(text: Bytes, at: int, end: int) -> int:
     """Where the argument begins that follows an action's name, which ends at ``at``; -1 if there is none."""
     strong = fields = lines = 0
     while at < end:
         byte = text[at]
-        if byte == 60 and at + 1 < end and text[at + 1] == 47:
+        if byte == _LESS and at + 1 < end and text[at + 1] == _SLASH:
             # a closing tag such as </b>
             close = min(end, at + _LONGEST_TAG)
-            while at < close and text[at] != 62 and text[at] != _NEWLINE:
+            while at < close and text[at] != _GREATER and text[at] != _NEWLINE:
                 at += 1
             if at == close:
                 return -1
@@ -123,11 +132,11 @@ def _object(text: Any, at: int, end: int) -> int:
             at = stop
             continue
         stop = at
-        while stop < end and _BYTES[text[stop]] & _WORD and text[stop] != 95:
+        while stop < end and _BYTES[text[stop]] & _WORD and text[stop] != _UNDERSCORE:
             stop += 1
         follows = text[stop] if stop < end else 0
         is_kind = listed(text, at, stop, _KINDS_OF_PLACE, True) > at
-        if is_kind and (follows == _SPACE or follows == 95 or follows == 35):
+        if is_kind and (follows == _SPACE or follows == _UNDERSCORE or follows == _HASH):
             at = stop
             continue
         break
@@ -139,7 +148,7 @@ def _object(text: Any, at: int, end: int) -> int:
     stop = at
     while stop < end and not _BYTES[text[stop]] & _ENDS:
         stop += 1
-    while stop < end and text[stop] != _NEWLINE and text[stop] not in (34, 39, 96):
+    while stop < end and text[stop] != _NEWLINE and text[stop] not in (_QUOTE, _APOSTROPHE, _BACKTICK):
         if _BYTES[text[stop]] & _WORD or text[stop] >= 128:
             return -1
         stop += 1
@@ -147,22 +156,22 @@ def _object(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def _in_lower_case(text: Any, at: int) -> int:
+def _in_lower_case(text: Bytes, at: int) -> int:
     """The byte at ``at`` in lower case, for letters of ASCII and Latin-1 ("É" is C3 89, "é" C3 A9)."""
     byte = int(text[at])
     if at > 0 and text[at - 1] == _LATIN and 0x80 <= byte < 0x9F and byte != _TIMES:
-        return byte | 32
+        return byte | _TO_LOWER
     return _lower(byte)
 
 
 @kernel
-def _is_known(names: Any, text: Any, begin: int, end: int) -> bool:
+def _is_known(names: NameTables, text: Bytes, begin: int, end: int) -> bool:
     """Whether text[begin:end] is the name of something in the maze."""
     return find_name(names, text, begin, end, hash_bytes(text, begin, end), 0, len(names.ends)) >= 0
 
 
 @kernel
-def _as_known(names: Any, text: Any, begin: int, end: int) -> bool:
+def _as_known(names: NameTables, text: Bytes, begin: int, end: int) -> bool:
     """Whether text[begin:end] is the name of something in the maze in any case (``b1`` for ``B1``); it is
     rewritten in place as the maze has it."""
     if _is_known(names, text, begin, end):
@@ -184,7 +193,7 @@ def _as_known(names: Any, text: Any, begin: int, end: int) -> bool:
 
 
 @kernel
-def _item(text: Any, at: int, end: int, names: Any, item: Any) -> int:
+def _item(text: Bytes, at: int, end: int, names: NameTables, item: Ints32) -> int:
     """Read the item that begins at ``at`` into ``item``, and return its end; -1 if there is no item."""
     code, stop = _name(text, at, end)
     if code == BAD or stop == end:
@@ -204,11 +213,13 @@ def _item(text: Any, at: int, end: int, names: Any, item: Any) -> int:
             and (text[longer] == _SPACE or not _BYTES[text[longer]] & _ENDS)
         ):
             longer += 1
-        while longer > stop and (text[longer - 1] == _SPACE or text[longer - 1] == 46):
+        while longer > stop and (text[longer - 1] == _SPACE or text[longer - 1] == _DOT):
             longer -= 1
         if longer > stop and _as_known(names, text, begin, longer):
             stop = longer
-    while stop > begin and (text[stop - 1] == 46 or text[stop - 1] == 33 or text[stop - 1] == 63):
+    while stop > begin and (
+        text[stop - 1] == _DOT or text[stop - 1] == _EXCLAMATION or text[stop - 1] == _QUESTION
+    ):
         stop -= 1
     if stop == begin:
         return -1
@@ -218,7 +229,7 @@ def _item(text: Any, at: int, end: int, names: Any, item: Any) -> int:
 
 
 @kernel
-def _is_glue(text: Any, at: int, end: int) -> bool:
+def _is_glue(text: Bytes, at: int, end: int) -> bool:
     """Whether text[at:end] may stand between items of a plan: marks, digits, field names, tags, "then"."""
     while at < end:
         byte = text[at]
@@ -230,20 +241,20 @@ def _is_glue(text: Any, at: int, end: int) -> bool:
         stop = at
         letters = False
         while stop < end and _BYTES[text[stop]] & _WORD:
-            letters |= _lower(text[stop]) >= 97
+            letters |= _lower(text[stop]) > _BACKTICK
             stop += 1
-        while letters and 48 <= text[stop - 1] <= 57:
+        while letters and _ZERO <= text[stop - 1] <= _NINE:
             stop -= 1
         before = text[at - 1]
         follows = text[stop] if stop < end else _NEWLINE
-        if not letters or (stop == at + 1 and (follows == 41 or follows == 46 or follows == 93)):
+        if not letters or (stop == at + 1 and follows in (_PARENTHESIS, _DOT, _BRACKET)):
             at = stop
             continue
         field = _field(text, at, end)
         if field > at:
             # the value of the field, if it is in quotes, belongs to the field
             k = skip(text, field, end, BLANKS)
-            if k < end and (text[k] == 34 or text[k] == 39):
+            if k < end and (text[k] == _QUOTE or text[k] == _APOSTROPHE):
                 close = k + 1
                 while close < end and text[close] != text[k] and text[close] != _NEWLINE:
                     close += 1
@@ -251,11 +262,12 @@ def _is_glue(text: Any, at: int, end: int) -> bool:
             at = field
             continue
         if (
-            before == 60 or before == 47 or before == 92 or follows == 40 or follows == 62
-            or (follows == 46 and stop + 1 < end and _BYTES[text[stop + 1]] & _WORD)
-            or (follows == 46 and stop + 1 == end)
+            before in (_LESS, _SLASH, _BACKSLASH)
+            or follows in (_OPENING, _GREATER)
+            or (follows == _DOT and stop + 1 < end and _BYTES[text[stop + 1]] & _WORD)
+            or (follows == _DOT and stop + 1 == end)
             or listed(text, at, stop, _WORDS, True) > at
-        ):  # fmt: skip
+        ):
             at = stop
             continue
         return False
@@ -263,36 +275,40 @@ def _is_glue(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def _is_entry(text: Any, at: int, end: int) -> bool:
+def _is_entry(text: Bytes, at: int, end: int) -> bool:
     """Whether a line begins like an entry of a list: with a number or a bullet."""
-    while at < end and (text[at] == _SPACE or text[at] == 62):
+    while at < end and (text[at] == _SPACE or text[at] == _GREATER):
         at += 1
     k = skip(text, at, end, DIGITS)
     if k > at:
-        return k + 1 < end and (text[k] == 46 or text[k] == 41 or text[k] == 58)
-    return at + 1 < end and text[at + 1] == _SPACE and (text[at] == 45 or text[at] == 42 or text[at] == 43)
+        return k + 1 < end and (text[k] == _DOT or text[k] == _PARENTHESIS or text[k] == _COLON)
+    return (
+        at + 1 < end
+        and text[at + 1] == _SPACE
+        and (text[at] == _HYPHEN or text[at] == _STAR or text[at] == _PLUS)
+    )
 
 
 @kernel
-def _is_comment(text: Any, at: int, end: int) -> bool:
-    return text[at] == 35 or (text[at] == 47 and at + 1 < end and text[at + 1] == 47)
+def _is_comment(text: Bytes, at: int, end: int) -> bool:
+    return text[at] == _HASH or (text[at] == _SLASH and at + 1 < end and text[at + 1] == _SLASH)
 
 
 @kernel
-def _junk(text: Any, at: int, end: int, first_of_line: bool, work: Any, n: int) -> Any:
+def _junk(text: Bytes, at: int, end: int, first_of_line: bool, work: Ints32, n: int) -> tuple[int, int]:
     """Append the entries of the list between ``at`` (the end of an item) and ``end`` that are no actions, as
     BAD items; return the number of items, and from where the list goes on (-1: it ends before ``end``)."""
     while True:
         # further texts in quotes, as in 'wait', 'wait'
         k = at
-        while k < end and text[k] in (_SPACE, _TAB, 34, 39, 96, 41, 125):
+        while k < end and text[k] in (_SPACE, _TAB, _QUOTE, _APOSTROPHE, _BACKTICK, _PARENTHESIS, _BRACE):
             k += 1
-        if k >= end or text[k] != 44:
+        if k >= end or text[k] != _COMMA:
             break
         k += 1
         while k < end and (text[k] <= _SPACE or _is_comment(text, k, end)):
             k = k + 1 if text[k] <= _SPACE else find_byte(text, k, end, _NEWLINE)
-        if k >= end or (text[k] != 34 and text[k] != 39):
+        if k >= end or (text[k] != _QUOTE and text[k] != _APOSTROPHE):
             break
         close = k + 1
         while close < end and text[close] != text[k] and text[close] != _NEWLINE and close - k < _MOST_QUOTED:
@@ -300,7 +316,7 @@ def _junk(text: Any, at: int, end: int, first_of_line: bool, work: Any, n: int) 
         if close >= end or text[close] != text[k]:
             break
         follows = skip(text, close + 1, end, BLANKS)
-        if follows < end and text[follows] == 58:
+        if follows < end and text[follows] == _COLON:
             break
         work[n, ITEM_KIND], work[n, ITEM_TEXT], work[n, ITEM_PARAM], work[n, ITEM_END] = (
             BAD,
@@ -326,7 +342,7 @@ def _junk(text: Any, at: int, end: int, first_of_line: bool, work: Any, n: int) 
             break
         if text[begin] == _TAB or (text[begin] == _SPACE and begin + 1 < line and text[begin + 1] == _SPACE):
             continue
-        if text[begin] == 35 or _is_glue(text, begin, line):
+        if text[begin] == _HASH or _is_glue(text, begin, line):
             continue
         if not (first_of_line and _is_entry(text, begin, line)):
             return n, -1
@@ -341,7 +357,9 @@ def _junk(text: Any, at: int, end: int, first_of_line: bool, work: Any, n: int) 
 
 
 @kernel
-def find_steps(text: Any, begin: int, end: int, names: Any, work: Any, plan: Any, span: Any) -> int:
+def find_steps(
+    text: Bytes, begin: int, end: int, names: NameTables, work: Ints32, plan: Ints32, span: Ints
+) -> int:
     """Find the last plan in text[begin:end] that begins with a start and has at least two items; return its
     number of items, 0 without one.
 
@@ -362,8 +380,8 @@ def find_steps(text: Any, begin: int, end: int, names: Any, work: Any, plan: Any
     at = begin
     while at < end:
         byte = _lower(text[at])
-        if not (byte == 115 or byte == 109 or byte == 112 or byte == 117 or byte == 114) or (
-            at > begin and (_BYTES[text[at - 1]] & _WORD or text[at - 1] == 47)
+        if not (byte == _S or byte == _M or byte == _P or byte == _U or byte == _R) or (
+            at > begin and (_BYTES[text[at - 1]] & _WORD or text[at - 1] == _SLASH)
         ):
             at += 1
             continue
@@ -399,7 +417,7 @@ def find_steps(text: Any, begin: int, end: int, names: Any, work: Any, plan: Any
 
 
 @kernel
-def _read_anew(text: Any, names: Any, plan: Any, one: Any) -> None:
+def _read_anew(text: Bytes, names: NameTables, plan: Ints32, one: Ints32) -> None:
     """Read again those items of a list that are no action or name nothing in the maze, as actions in another
     form (``"Move to: B1"``, ``"move_to(B1)"``, ``"move_to: Room b1"``)."""
     for row in range(len(plan)):
@@ -408,7 +426,7 @@ def _read_anew(text: Any, names: Any, plan: Any, one: Any) -> None:
         if item[ITEM_KIND] != BAD and _is_known(names, text, item[ITEM_PARAM], end):
             continue
         at = item[ITEM_TEXT]
-        while at < end and not (_BYTES[text[at]] & _WORD and _lower(text[at]) >= 97):
+        while at < end and not (_BYTES[text[at]] & _WORD and _lower(text[at]) > _BACKTICK):
             at += 1
         if at == end or not _is_glue(text, item[ITEM_TEXT], at):
             continue
@@ -418,7 +436,7 @@ def _read_anew(text: Any, names: Any, plan: Any, one: Any) -> None:
 
 
 @kernel
-def last_plan(text: Any, end: int, n: int, names: Any, items: Any, span: Any) -> int:
+def last_plan(text: Bytes, end: int, n: int, names: NameTables, items: Ints32, span: Ints) -> int:
     """Choose the plan of a folded text, given the last list that `relfast_kernels.text.plans.scan` found:
     steps behind the list that begin with a start; or else such steps before it, if the list itself does not
     begin with a start; or else the list. Returns the number of items.
@@ -449,36 +467,15 @@ MAX_STRICT = 1_000_000
 """Longest response, in bytes, that is read here under ``strict``; its limit is as many characters."""
 
 
-class Desk(NamedTuple):
-    """Work space for responses.
-
-    ``text``: uint8, twice the size of a response; ``items``: int32, shape (2, n, ITEM_COLUMNS), with room for
-    an item per three bytes and two more; ``work``: of a search; ``span``: int64, shape (1, 3).
-    """
-
-    text: Any
-    items: Any
-    work: Work
-    span: Any
-
-
 @kernel
-def read_response(text: Any, problem: Problem, how: int, desk: Desk, found: Any, ratios: Any) -> bool:
+def read_response(text: Bytes, problem: MazeProblem, how: int, desk: Desk, score: Score) -> bool:
     """Find the plan in a response (UTF-8) and score it; False if the work space is too small.
 
-    Parameters
-    ----------
-    problem
-        Completed by `relfast_kernels.maze.judge.settle`.
-    how
-        `CUTS_REASONING`, `IS_STRICT`.
-    found : int64, shape (FOUND_COLUMNS,)
-    ratios : float64, shape (N_RATIOS,)
-        Receive the result; zeros if Python has to cut the reasoning, or a ``strict`` response is too long.
+    ``problem`` has been completed by `relfast_kernels.maze.judge.settle`. ``how``: `CUTS_REASONING`,
+    `IS_STRICT`. ``score`` comes in as zeros, and stays so if Python has to cut the reasoning, or a ``strict``
+    response is too long.
     """
     spare, items, span = desk.text, desk.items, desk.span
-    found[:] = 0
-    ratios[:] = 0.0
     first, last = 0, len(text)
     strict = how & IS_STRICT != 0
     if how & CUTS_REASONING:
@@ -497,14 +494,14 @@ def read_response(text: Any, problem: Problem, how: int, desk: Desk, found: Any,
     if strict:
         n_items = last_plan(spare, size, n_items, problem.names, items, span)
     follow = strict and problem.solved
-    if not judge_plan(problem, follow, spare, items[1][:n_items], desk.work, found, ratios):
+    work = Work(desk.numbers, desk.pairs)
+    if not judge_plan(problem, follow, spare, items[1][:n_items], work, score):
         return False
     begin = end = first
     if n_items:
         begin, end = first + span[0, 0], first + span[0, 1]
-        found[FOUND.vote] = span[0, 2]
-    found[FOUND.begin], found[FOUND.end] = begin, end
-    found[FOUND.certain] = 1
+        score.vote = span[0, 2]
+    score.begin, score.end, score.certain = begin, end, 1
     return True
 
 
@@ -525,23 +522,23 @@ for _meant, _written in _FOLDED.items():
 
 
 @kernel
-def fold(text: Any, begin: int, end: int) -> None:
+def fold(text: Bytes, begin: int, end: int) -> None:
     """Turn text[begin:end] in place into what a renderer shows, for ``strict``: typographic quotes and marks
     become ASCII, struck-out text and characters without width become blanks. All bytes keep their offsets."""
     at = tilde = angle = begin
     while at < end:
         byte = text[at]
-        if byte == 126 or byte == 60:
+        if byte == _TILDE or byte == _LESS:
             stop = at
-            if at >= (tilde if byte == 126 else angle):
+            if at >= (tilde if byte == _TILDE else angle):
                 stop, looked = struck_end(text, at, end)
-                if byte == 126:
+                if byte == _TILDE:
                     tilde = looked
                 else:
                     angle = looked
             for k in range(at, stop):
                 if text[k] != _NEWLINE:
-                    text[k] = 32
+                    text[k] = _SPACE
             while at < end and text[at] == byte:
                 at += 1
             at = max(at, stop)
@@ -557,5 +554,5 @@ def fold(text: Any, begin: int, end: int) -> None:
                 if meant:
                     text[at] = meant
                     for k in range(at + 1, at + length):
-                        text[k] = 32
+                        text[k] = _SPACE
             at += length

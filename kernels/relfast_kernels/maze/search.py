@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Ints, Ints32
 from relfast_kernels.layouts import (
     MOVE,
     NO_DOOR,
@@ -29,7 +29,7 @@ from relfast_kernels.layouts import (
     UNSOLVABLE,
     USE,
 )
-from relfast_kernels.maze.layouts import FACT, HEADER, MAX_PAIRS, NO_ROOM, Fact
+from relfast_kernels.maze.layouts import FACT, HEADER, MAX_PAIRS, NO_ROOM, Fact, Solving
 from relfast_kernels.text.plans import hash_bytes
 
 
@@ -42,11 +42,11 @@ class MazeTables(NamedTuple):
     are rooms. All arrays int32.
     """
 
-    first_edge: NDArray[np.int32]
-    neighbors: NDArray[np.int32]
-    doors: NDArray[np.int32]
-    door_keys: NDArray[np.int32]
-    key_rooms: NDArray[np.int32]
+    first_edge: Ints32
+    neighbors: Ints32
+    doors: Ints32
+    door_keys: Ints32
+    key_rooms: Ints32
     start: int
     goal: int
 
@@ -59,25 +59,25 @@ class NameTables(NamedTuple):
     with linear probing; -1 = free.
     """
 
-    text: NDArray[np.uint8]
-    ends: NDArray[np.int32]
-    slots: NDArray[np.int32]
+    text: Bytes
+    ends: Ints32
+    slots: Ints32
 
 
 class GoldTables(NamedTuple):
     """A gold plan: action and argument of each step; both as one code (`judge.step_code`); the sorted
     distinct codes, with how often each occurs; and the index of each step's code among these. All int32."""
 
-    kinds: NDArray[np.int32]
-    arguments: NDArray[np.int32]
-    codes: NDArray[np.int32]
-    distinct: NDArray[np.int32]
-    counts: NDArray[np.int32]
-    places: NDArray[np.int32]
+    kinds: Ints32
+    arguments: Ints32
+    codes: Ints32
+    distinct: Ints32
+    counts: Ints32
+    places: Ints32
 
 
 @kernel
-def fill_slots(text: NDArray[np.uint8], ends: NDArray[np.int32], slots: NDArray[np.int32]) -> None:
+def fill_slots(text: Bytes, ends: Ints32, slots: Ints32) -> None:
     """Fill the slots of `NameTables`, whose number is a power of two, at least twice that of the things."""
     slots[:] = -1
     mask = len(slots) - 1
@@ -90,7 +90,7 @@ def fill_slots(text: NDArray[np.uint8], ends: NDArray[np.int32], slots: NDArray[
         begin = int(ends[thing])
 
 
-class Problem(NamedTuple):
+class MazeProblem(NamedTuple):
     """All that a plan is scored against: a maze with its names and gold.
 
     ``best``: number of actions of the shortest plan (of gold if the search found none); ``gold_is_best``:
@@ -106,7 +106,7 @@ class Problem(NamedTuple):
 
 
 @kernel
-def unpack(problem: NDArray[np.int32]) -> Problem:
+def unpack(problem: Ints32) -> MazeProblem:
     """The parts of a problem that is packed as `relfast_kernels.maze.layouts` says."""
     at = HEADER
     n_rooms, n_edges, n_gold = problem[FACT.n_rooms], problem[FACT.n_edges], problem[FACT.n_gold]
@@ -140,7 +140,7 @@ def unpack(problem: NDArray[np.int32]) -> Problem:
     at += n_gold
     text = problem[at:].view(np.uint8)[: problem[FACT.n_name_bytes]]
     start, goal = int(problem[FACT.start_room]), int(problem[FACT.goal_room])
-    return Problem(
+    return MazeProblem(
         MazeTables(first_edge, neighbors, doors, door_keys, key_rooms, start, goal),
         NameTables(text, ends, slots),
         GoldTables(kinds, arguments, codes, distinct, counts, places),
@@ -170,12 +170,12 @@ place in each of three buckets."""
 class Work(NamedTuple):
     """Work space of a search: ``numbers`` (int32) and ``pairs`` (int64, MAX_PAIRS × 2)."""
 
-    numbers: NDArray[np.int32]
-    pairs: NDArray[np.int64]
+    numbers: Ints32
+    pairs: Ints
 
 
 @kernel
-def walk_tree(maze: MazeTables, parents: NDArray[np.int32], queue: NDArray[np.int32]) -> bool:
+def walk_tree(maze: MazeTables, parents: Ints32, queue: Ints32) -> bool:
     """Find the parent of each room that is connected with the start, as if all doors were open; False if
     there is a cycle.
 
@@ -203,10 +203,10 @@ def walk_tree(maze: MazeTables, parents: NDArray[np.int32], queue: NDArray[np.in
 @kernel
 def mark_needed(
     maze: MazeTables,
-    parents: NDArray[np.int32],
-    alive: NDArray[np.int32],
-    needed: NDArray[np.int32],
-    pending: NDArray[np.int32],
+    parents: Ints32,
+    alive: Ints32,
+    needed: Ints32,
+    pending: Ints32,
 ) -> bool:
     """In a tree, mark the needed keys, and as ``alive`` the rooms on the way to the goal and to these keys.
 
@@ -236,25 +236,23 @@ def mark_needed(
     return True
 
 
-class Part(NamedTuple):
+class Region(NamedTuple):
     """The part of a maze that a search visits.
 
     ``rooms``: its rooms; ``places``: index of each room of the maze among them, or -1; ``keys``: its keys;
     ``key_bits``, ``door_bits``: bit of each key and door of the maze, or -1 if it is not in the part.
     """
 
-    rooms: NDArray[np.int32]
-    places: NDArray[np.int32]
-    keys: NDArray[np.int32]
-    key_bits: NDArray[np.int32]
-    door_bits: NDArray[np.int32]
+    rooms: Ints32
+    places: Ints32
+    keys: Ints32
+    key_bits: Ints32
+    door_bits: Ints32
     n_doors: int
 
 
 @kernel
-def select(
-    maze: MazeTables, alive: NDArray[np.int32], wanted: NDArray[np.int32], room: NDArray[np.int32]
-) -> Part:
+def select(maze: MazeTables, alive: Ints32, wanted: Ints32, room: Ints32) -> Region:
     """The part that consists of the rooms ``alive``, the keys ``wanted``, and the doors between these rooms
     that these keys open.
 
@@ -293,7 +291,7 @@ def select(
             if maze.door_keys[door] != NO_KEY and wanted[maze.door_keys[door]]:
                 door_bits[door] = n_chosen
                 n_chosen += 1
-    return Part(rooms[:n_alive], places, keys[:n_wanted], key_bits, door_bits, n_chosen)
+    return Region(rooms[:n_alive], places, keys[:n_wanted], key_bits, door_bits, n_chosen)
 
 
 @kernel
@@ -305,13 +303,13 @@ def part_size(maze: MazeTables) -> int:
 class States(NamedTuple):
     """Tables with a row per state (depth, previous state, several ways), and the pairs: see `_search`."""
 
-    depth_of: NDArray[np.int32]
-    before: NDArray[np.int32]
-    several: NDArray[np.int32]
-    pairs: NDArray[np.int64]
+    depth_of: Ints32
+    before: Ints32
+    several: Ints32
+    pairs: Ints
 
 
-class Found(NamedTuple):
+class Shortest(NamedTuple):
     """The result of a search in a kernel.
 
     ``length``: number of actions of the shortest plan, with start and rescue, or UNSOLVABLE, TOO_LARGE or
@@ -322,12 +320,12 @@ class Found(NamedTuple):
     length: int
     last: int
     tree: bool
-    part: Part
+    part: Region
     states: States
 
 
 @kernel
-def _find_pair(pairs: NDArray[np.int64], n_pairs: int, opened: int, held: int) -> int:
+def _find_pair(pairs: Ints, n_pairs: int, opened: int, held: int) -> int:
     """Index of (opened, held) among the pairs met so far; n_pairs if the pair is new."""
     for pair in range(n_pairs):
         if pairs[pair, 0] == opened and pairs[pair, 1] == held:
@@ -336,7 +334,7 @@ def _find_pair(pairs: NDArray[np.int64], n_pairs: int, opened: int, held: int) -
 
 
 @kernel
-def _reach(state: int, to: int, depth: int, states: States, bucket: NDArray[np.int32], size: int) -> int:
+def _reach(state: int, to: int, depth: int, states: States, bucket: Ints32, size: int) -> int:
     """Record a way from ``state`` to the state ``to``, which puts that into ``bucket`` if it is the
     shortest so far; return the number of states in the bucket."""
     if states.depth_of[to] == 0 or depth < states.depth_of[to]:
@@ -351,14 +349,14 @@ def _reach(state: int, to: int, depth: int, states: States, bucket: NDArray[np.i
 
 
 @kernel
-def _states(numbers: NDArray[np.int32], n_states: int, pairs: NDArray[np.int64]) -> States:
+def _states(numbers: Ints32, n_states: int, pairs: Ints) -> States:
     return States(
         numbers[:n_states], numbers[n_states : 2 * n_states], numbers[2 * n_states : 3 * n_states], pairs
     )
 
 
 @kernel
-def _third(buckets: NDArray[np.int32], depth: int) -> NDArray[np.int32]:
+def _third(buckets: Ints32, depth: int) -> Ints32:
     """The bucket of the states at a depth."""
     size = len(buckets) // 3
     return buckets[depth % 3 * size : (depth % 3 + 1) * size]
@@ -366,8 +364,8 @@ def _third(buckets: NDArray[np.int32], depth: int) -> NDArray[np.int32]:
 
 @kernel
 def _search(
-    maze: MazeTables, part: Part, in_hand: int, eager: bool, max_pairs: int, states: States,
-    buckets: NDArray[np.int32],
+    maze: MazeTables, part: Region, in_hand: int, eager: bool, max_pairs: int, states: States,
+    buckets: Ints32,
 ) -> tuple[int, int]:  # fmt: skip
     """Breadth-first search with at most ``max_pairs`` pairs; TOO_LARGE if there are more.
 
@@ -435,7 +433,7 @@ def _search(
 
 
 @kernel
-def shortest(maze: MazeTables, held: NDArray[np.int32], most_pairs: int, work: Work) -> Found:
+def shortest(maze: MazeTables, held: Ints32, most_pairs: int, work: Work) -> Shortest:
     """Search the shortest plan of an agent who holds the keys with 1 in ``held`` at the start;
     ``key_rooms`` has the start room for these."""
     numbers, pairs = work.numbers, work.pairs
@@ -444,8 +442,8 @@ def shortest(maze: MazeTables, held: NDArray[np.int32], most_pairs: int, work: W
     first = size + 3 * n_rooms + 2 * n_keys + 1
     nothing = _states(numbers, 0, pairs)
     if len(numbers) < first:
-        part = Part(numbers[:0], numbers[:0], numbers[:0], numbers[:0], numbers[:0], 0)
-        return Found(NO_ROOM, 0, False, part, nothing)
+        part = Region(numbers[:0], numbers[:0], numbers[:0], numbers[:0], numbers[:0], 0)
+        return Shortest(NO_ROOM, 0, False, part, nothing)
     alive = numbers[size : size + n_rooms]
     parents = numbers[size + n_rooms : size + 2 * n_rooms]
     queue = numbers[size + 2 * n_rooms : size + 3 * n_rooms]
@@ -466,9 +464,9 @@ def shortest(maze: MazeTables, held: NDArray[np.int32], most_pairs: int, work: W
                 wanted[key] = 1
     part = select(maze, alive, wanted, numbers[:size])
     if not possible:
-        return Found(UNSOLVABLE, 0, tree, part, nothing)
+        return Shortest(UNSOLVABLE, 0, tree, part, nothing)
     if len(part.keys) > MAX_SWITCHES or part.n_doors > MAX_SWITCHES:
-        return Found(TOO_LARGE, 0, tree, part, nothing)
+        return Shortest(TOO_LARGE, 0, tree, part, nothing)
     in_hand = 0
     for bit in range(len(part.keys)):
         if held[part.keys[bit]]:
@@ -478,12 +476,12 @@ def shortest(maze: MazeTables, held: NDArray[np.int32], most_pairs: int, work: W
     while True:
         n_states = max_pairs * len(part.rooms)
         if first + _STATE_NUMBERS * n_states > len(numbers):
-            return Found(NO_ROOM, 0, tree, part, nothing)
+            return Shortest(NO_ROOM, 0, tree, part, nothing)
         states = _states(numbers[first:], n_states, pairs)
         buckets = numbers[first + 3 * n_states : first + _STATE_NUMBERS * n_states]
         length, last = _search(maze, part, in_hand, tree, max_pairs, states, buckets)
         if length != TOO_LARGE or max_pairs == most:
-            return Found(length, last, tree, part, states)
+            return Shortest(length, last, tree, part, states)
         max_pairs = min(8 * max_pairs, most)
 
 
@@ -492,8 +490,8 @@ def remaining(
     maze: MazeTables,
     room: int,
     key_in_use: int,
-    opened: NDArray[np.int32],
-    held: NDArray[np.int32],
+    opened: Ints32,
+    held: Ints32,
     work: Work,
 ) -> int:
     """Number of actions of the shortest completion from a state, with the rescue; else UNSOLVABLE or
@@ -567,7 +565,7 @@ class Search(NamedTuple):
 
 
 @kernel
-def _trace(maze: MazeTables, found: Found, kinds: NDArray[np.int32], arguments: NDArray[np.int32]) -> None:
+def _trace(maze: MazeTables, found: Shortest, kinds: Ints32, arguments: Ints32) -> None:
     """Write the plan that leads to the last state of a search."""
     part, pairs = found.part, found.states.pairs
     width = len(part.rooms)
@@ -604,7 +602,7 @@ def _trace(maze: MazeTables, found: Found, kinds: NDArray[np.int32], arguments: 
 
 
 @kernel
-def find_plan(maze: MazeTables, work: Work, plan: NDArray[np.int32]) -> tuple[int, bool]:
+def find_plan(maze: MazeTables, work: Work, plan: Ints32) -> tuple[int, bool]:
     """Write the shortest plan into ``plan`` (kinds and arguments); return its length and whether it is
     unique.
 
@@ -630,16 +628,15 @@ def shortest_plan(maze: Any) -> Search:
     while True:
         numbers, plan = np.empty(size, np.int32), np.empty((2, size), np.int32)
         length = native.functions("maze")["solve"](
-            problem.ctypes.data, problem.size, numbers.ctypes.data, size, pairs.ctypes.data, plan.ctypes.data,
-            told.ctypes.data,
-        )  # fmt: skip
+            Solving(problem=problem, numbers=numbers, pairs=pairs, plan=plan, is_unique=told)
+        )
         if length != NO_ROOM:
             break
         size *= 8
     return Search(length, bool(told[0]), *(row[: max(length, 0)].tolist() for row in plan))
 
 
-def _problem(maze: Any) -> NDArray[np.int32]:
+def _problem(maze: Any) -> Ints32:
     """A maze packed as a problem without names and gold, as `unpack` reads it."""
     parts = maze.first_edge, maze.neighbors, maze.doors, maze.door_keys, maze.key_rooms
     counts = len(maze.first_edge) - 1, len(maze.neighbors), len(maze.door_keys), len(maze.key_rooms)

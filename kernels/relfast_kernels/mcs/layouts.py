@@ -1,10 +1,10 @@
-"""Constants that the search for common substructures and its callers share; without numba and numpy."""
+"""What the search for common substructures and its callers share; imports neither numba nor numpy."""
 
 from __future__ import annotations
 
-from collections import namedtuple
-from typing import Final, NamedTuple
+from typing import Final
 
+from relfast_kernels.entry import Array, Byte, Bytes, Const, Inner, Int, Ints, Rows, Struct
 from relfast_kernels.smiles.layouts import GRAPH_SIZE, MAX_ATOMS, SECTION
 
 MAX_BONDS: Final = 62
@@ -14,45 +14,103 @@ UNFINISHED: Final = -3
 """Result of a search that ran out of steps."""
 
 
-class Pair(NamedTuple):
-    """The result of comparing two molecules, the first and the second; `PAIR` has the index of each field.
+class Pair(Struct):
+    """The result of comparing two molecules (`relfast.chem.common_substructure.Pair`). ``status``: 0 if there
+    is one, else `UNKNOWN`, `INVALID` or `UNFINISHED`."""
 
-    Attributes
-    ----------
-    bonds, atoms, steps
-        Bonds and atoms of the largest common substructure, if it was searched, and the steps that took.
-    in_first, in_second
-        Whether the second is a substructure of the first, and the first of the second, as RDKit has it.
-    n_first, n_atoms
-        Atoms of the first, and of the second.
-    fingerprint, settled
-        Of the second: 32 bits equal for equal graphs (with whole rings for equal clean molecules, as
-        `relfast.chem.clean.vote_of` has them), and whether its graph determines where its hydrogens are.
-    """
-
-    bonds: int
-    atoms: int
-    steps: int
-    in_first: int
-    in_second: int
-    n_first: int
-    n_atoms: int
-    fingerprint: int
-    settled: int
+    status: int = Int
+    bonds: int = Int
+    atoms: int = Int
+    steps: int = Int
+    in_first: int = Int
+    in_second: int = Int
+    n_first: int = Int
+    n_atoms: int = Int
+    fingerprint: int = Int
+    settled: int = Int
 
 
-PAIR: Final = Pair(*range(9))
-PAIR_SIZE: Final = len(PAIR)
+PACKED_SIZE: Final = 14 * SECTION + 8
+"""Places of a packed form (`relfast_kernels.mcs.packed`)."""
 PAIR_WORK_SIZE: Final = 3_300
 """Workspace of a comparison."""
 
-Prepared = namedtuple("Prepared", "atoms bonds fingerprint clean_print settled charged radicals counts")
-PREPARED: Final = Prepared(*range(8))
-PREPARED_FACTS: Final = len(PREPARED)
-"""Facts about a molecule once it is read: atoms, bonds, fingerprint as published and under ``strict``,
-whether its graph determines where its hydrogens are, whether it has charges, unpaired electrons, and
-counts of its commonest atoms and bonds. Its graph and two packed forms follow."""
-PREPARED_SIZE: Final = PREPARED_FACTS + GRAPH_SIZE + 2 * 960
+
+class Molecule(Struct):
+    """A molecule that has been read: numbers of atoms and bonds (`UNKNOWN`: too many for a search),
+    fingerprint as published and under ``strict``, whether its graph determines where its hydrogens are,
+    whether it has charges, unpaired electrons, and counts of its commonest atoms and bonds; its graph; and
+    its packed forms, in which rings may be matched in part, and for whole rings."""
+
+    atoms: int = Int
+    bonds: int = Int
+    fingerprint: int = Int
+    clean_print: int = Int
+    settled: int = Int
+    charged: int = Int
+    radicals: int = Int
+    counts: int = Int
+    graph: Ints = Int * GRAPH_SIZE
+    loose: Ints = Int * PACKED_SIZE
+    whole: Ints = Int * PACKED_SIZE
+
+
+class Reading(Struct):
+    """A SMILES that is read as number ``at`` of some molecules. ``by_rdkit``: RDKit wrote it, without
+    stereo."""
+
+    by_rdkit: int = Int
+    at: int = Int
+    n_bytes: int = Int
+    n: int = Int
+    text: Bytes = Const(Byte, "n_bytes")
+    molecules: Rows[Molecule] = Array(Molecule, "n")
+
+
+class Common(Struct):
+    """Two molecules whose largest common substructure is sought, in ``limit`` steps."""
+
+    whole_rings: int = Int
+    limit: int = Int
+    found: Pair = Inner(Pair)
+    first: Rows[Molecule] = Const(Molecule, 1)
+    second: Rows[Molecule] = Const(Molecule, 1)
+    work: Ints = Array(Int, PAIR_WORK_SIZE)
+
+
+class Asked(Struct):
+    """The number of a gold, and where in the texts the SMILES is that is compared with it."""
+
+    gold: int = Int
+    start: int = Int
+    end: int = Int
+
+
+class Comparisons(Struct):
+    """SMILES, the first ``n`` of ``asked``, that are compared with golds; ``second`` and ``work`` are
+    workspace."""
+
+    whole_rings: int = Int
+    limit: int = Int
+    n: int = Int
+    n_golds: int = Int
+    n_bytes: int = Int
+    most: int = Int
+    golds: Rows[Molecule] = Const(Molecule, "n_golds")
+    texts: Bytes = Const(Byte, "n_bytes")
+    asked: Rows[Asked] = Const(Asked, "most")
+    found: Rows[Pair] = Array(Pair, "most")
+    second: Rows[Molecule] = Array(Molecule, 1)
+    work: Ints = Array(Int, PAIR_WORK_SIZE)
+
+
+class Parts(Struct):
+    """Molecules that may be substructures of another one."""
+
+    n_parts: int = Int
+    whole: Rows[Molecule] = Const(Molecule, 1)
+    parts: Rows[Molecule] = Const(Molecule, "n_parts")
+    work: Ints = Array(Int, PAIR_WORK_SIZE)
 
 
 IMAGE: Final = 0

@@ -9,16 +9,12 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
 from relfast_kernels.bits import place_of
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Ints
 from relfast_kernels.layouts import UNKNOWN
-from relfast_kernels.mcs.layouts import KEYS, MAX_BONDS
+from relfast_kernels.mcs.layouts import KEYS, MAX_BONDS, PACKED_SIZE
 from relfast_kernels.smiles.layouts import AROMATIC_BOND, BONDS, CHARGES, DEGREE, LABEL, MAX_DEGREE, SECTION
-
-Ints = npt.NDArray[np.int64]
 
 INCIDENT: Final = 0
 """For each atom its bonds."""
@@ -49,7 +45,7 @@ USEFUL: Final = N_ATOMS + 2
 """The bonds whose class the other graph has, too."""
 CYCLIC: Final = N_ATOMS + 3
 """The ring bonds, which may be matched only together with a ring that they are in."""
-PACKED_SIZE: Final = N_ATOMS + 8
+assert N_ATOMS + 8 == PACKED_SIZE
 
 IN_RING: Final = 8
 """Bit of an order: the bond is in a ring."""

@@ -1,8 +1,7 @@
 """Comparing two molecules: substructures, identity, and the largest common substructure.
 
-A molecule is read once for many comparisons: its graph, both packed forms, and the facts that they need. That
-is one int64 array of `PREPARED_SIZE`, which comparisons only read (a search renumbers a
-copy), so that several threads can share one.
+A molecule is read once for many comparisons: its graph, both packed forms, and the facts that they need, a
+`Molecule`, which comparisons only read (a search renumbers a copy), so that several threads can share one.
 
 Substructures are searched in the graphs themselves, since only they have charges, unpaired electrons,
 fragments and any number of bonds (`contains`), by backtracking: the query's atoms in an order in which each
@@ -13,23 +12,25 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs.layouts import (
     BEST_ATOMS,
     BEST_BONDS,
-    PAIR,
-    PREPARED,
-    PREPARED_FACTS,
-    PREPARED_SIZE,
+    PACKED_SIZE,
+    PAIR_WORK_SIZE,
     STATE_SIZE,
     STEPS,
     UNFINISHED,
+    Common,
+    Comparisons,
+    Molecule,
+    Pair,
+    Parts,
+    Reading,
 )
-from relfast_kernels.mcs.packed import PACKED_SIZE, pack
+from relfast_kernels.mcs.packed import pack
 from relfast_kernels.mcs.search import largest_common
 from relfast_kernels.smiles.graph_code import fingerprint, hydrogens_print
 from relfast_kernels.smiles.layouts import (
@@ -39,20 +40,18 @@ from relfast_kernels.smiles.layouts import (
     DEGREE,
     FINGERPRINT_MASK,
     FLAGS,
-    GRAPH_SIZE,
     HAS_ISOTOPE,
     LABEL,
     LETTERS,
     MATCH_SIZE,
     MAX_DEGREE,
+    MAX_SMILES,
     NEUTRAL,
     RADICALS,
     SECTION,
 )
 from relfast_kernels.smiles.parser import read_canonical, read_plain
 from relfast_kernels.smiles.valence import is_settled
-
-Ints = npt.NDArray[np.int64]
 
 MAX_STEPS: Final = 20_000
 """Images tried before it is left to RDKit: real pairs need some hundreds; this is 0.1 ms."""
@@ -172,117 +171,109 @@ def contains(target: Ints, n_target: int, query: Ints, n_query: int, work: Ints)
     return 0
 
 
-Bytes = npt.NDArray[np.uint8]
-
 _SECOND: Final = PACKED_SIZE
 _STATE: Final = 2 * PACKED_SIZE
 SEARCH_WORK: Final = _STATE + STATE_SIZE
-assert SEARCH_WORK >= MATCH_SIZE
+assert PAIR_WORK_SIZE >= SEARCH_WORK >= MATCH_SIZE
 
 
 @kernel
-def common(first: Ints, second: Ints, whole_rings: bool, limit: int, work: Ints, result: Ints) -> int:
-    """The largest common substructure of two prepared molecules, as `relfast_kernels.mcs` defines it.
+def largest(asked: Common) -> int:
+    """`common` for the molecules of a `Common`."""
+    return common(
+        asked.first[0], asked.second[0], asked.whole_rings != 0, asked.limit, asked.work, asked.found
+    )
+
+
+@kernel
+def common(first: Molecule, second: Molecule, whole_rings: bool, limit: int, work: Ints, found: Pair) -> int:
+    """The largest common substructure of two molecules, as `relfast_kernels.mcs` defines it.
 
     Parameters
     ----------
-    first, second
-        int64, `PREPARED_SIZE`.
     whole_rings
         Whether rings are only matched as wholes, and charges and aromatic bonds must agree.
     limit
         Steps that the search may take.
     work
         int64, `SEARCH_WORK`.
-    result
-        int64, `PAIR_SIZE`, out: `Pair.bonds`, `Pair.atoms` and `Pair.steps`.
+    found
+        Out: ``bonds``, ``atoms`` and ``steps``.
 
     Returns
     -------
     int
         0; `UNKNOWN` if one of them has too many bonds; `UNFINISHED` if the search ran out of steps.
     """
-    if first[PREPARED.bonds] < 0 or second[PREPARED.bonds] < 0:
+    if first.bonds < 0 or second.bonds < 0:
         return UNKNOWN
-    place = WHOLE if whole_rings else LOOSE
     query, target, state = work[:PACKED_SIZE], work[_SECOND:_STATE], work[_STATE:SEARCH_WORK]
-    if first[PREPARED.bonds] > second[PREPARED.bonds]:
+    if first.bonds > second.bonds:
         first, second = second, first
     for at in range(PACKED_SIZE):
-        query[at] = first[place + at]
-        target[at] = second[place + at]
-    found = largest_common(query, target, state, limit)
-    result[PAIR.bonds] = state[BEST_BONDS]
-    result[PAIR.atoms] = state[BEST_ATOMS]
-    result[PAIR.steps] = state[STEPS]
-    return UNFINISHED if found == UNKNOWN else 0
+        query[at] = first.whole[at] if whole_rings else first.loose[at]
+        target[at] = second.whole[at] if whole_rings else second.loose[at]
+    status = largest_common(query, target, state, limit)
+    found.bonds, found.atoms, found.steps = state[BEST_BONDS], state[BEST_ATOMS], state[STEPS]
+    return UNFINISHED if status == UNKNOWN else 0
 
 
 @kernel
-def _is_within(target: Ints, query: Ints, work: Ints) -> int:
+def _is_within(target: Molecule, query: Molecule, work: Ints) -> int:
     """Whether the query is a substructure of the target as RDKit has it: 1, 0 or `UNKNOWN`."""
-    if query[PREPARED.bonds] > target[PREPARED.bonds] >= 0 or not may_contain(target, query):
+    if query.bonds > target.bonds >= 0 or not may_contain(target, query):
         return 0
-    return contains(
-        target[GRAPH : GRAPH + GRAPH_SIZE],
-        target[PREPARED.atoms],
-        query[GRAPH : GRAPH + GRAPH_SIZE],
-        query[PREPARED.atoms],
-        work[:MATCH_SIZE],
-    )
+    return contains(target.graph, target.atoms, query.graph, query.atoms, work[:MATCH_SIZE])
 
 
 @kernel
-def first_part(whole: Ints, parts: Ints, n_parts: int, work: Ints) -> int:
-    """The index of the first of several prepared molecules (``parts``) that is a substructure of ``whole``;
-    ``n_parts`` if none is, `UNKNOWN` where only RDKit can tell."""
-    if whole[PREPARED.bonds] < 0:
+def first_part(asked: Parts) -> int:
+    """The index of the first of the parts that is a substructure of the whole; their number if none is,
+    `UNKNOWN` where only RDKit can tell."""
+    whole = asked.whole[0]
+    if whole.bonds < 0:
         return UNKNOWN
-    for at in range(n_parts):
-        found = _is_within(whole, parts[at * PREPARED_SIZE : (at + 1) * PREPARED_SIZE], work)
+    for at in range(asked.n_parts):
+        found = _is_within(whole, asked.parts[at], asked.work)
         if found == UNKNOWN:
             return UNKNOWN
         if found:
             return at
-    return n_parts
+    return asked.n_parts
 
 
 @kernel
-def _is_equal_in_size(first: Ints, second: Ints) -> bool:
+def _is_equal_in_size(first: Molecule, second: Molecule) -> bool:
     """Whether two molecules, one of which is a substructure of the other, are substructures of each other."""
-    if first[PREPARED.bonds] < 0 or second[PREPARED.bonds] < 0:
+    if first.bonds < 0 or second.bonds < 0:
         return False
-    if first[PREPARED.charged] or second[PREPARED.charged]:
+    if first.charged or second.charged:
         return False
-    if first[PREPARED.radicals] or second[PREPARED.radicals]:
+    if first.radicals or second.radicals:
         return False
-    return bool(first[PREPARED.counts] == second[PREPARED.counts])
+    return bool(first.counts == second.counts)
 
 
 @kernel
-def judge(
-    first: Ints, text: Bytes, whole_rings: bool, limit: int, second: Ints, work: Ints, result: Ints
-) -> int:
-    """Compare a SMILES with a prepared molecule.
+def compare(asked: Comparisons) -> int:
+    """`judge` for many SMILES, each with its gold; one that is too long is `UNKNOWN`. Always 0."""
+    for at in range(asked.n):
+        one, found = asked.asked[at], asked.found[at]
+        found.bonds, found.atoms, found.steps, found.status = 0, 0, 0, UNKNOWN
+        if 0 < one.end - one.start <= MAX_SMILES:
+            found.status = judge(asked, asked.golds[one.gold], asked.texts[one.start : one.end], found)
+    return 0
 
-    Parameters
-    ----------
-    first
-        int64, `PREPARED_SIZE`: the molecule.
-    text
-        uint8: the SMILES, as a model wrote it.
-    whole_rings, limit, work, result
-        As in `common`; all other fields of ``result`` are set, too. The common substructure is searched only
-        if neither contains the other or, with ``whole_rings``, if they differ.
-    second
-        int64, `PREPARED_SIZE`: workspace, in which the SMILES is prepared.
 
-    Returns
-    -------
-    int
-        0 if there is a result; else as `common` and `prepare`.
+@kernel
+def judge(asked: Comparisons, first: Molecule, text: Bytes, result: Pair) -> int:
+    """Compare a SMILES, as a model wrote it, with a molecule.
+
+    The common substructure is searched only if neither contains the other or, with whole rings, if they
+    differ. Returns 0 if there is a result; else as `common` and `read`.
     """
-    n = prepare(text, False, not whole_rings, whole_rings, second)
+    whole_rings, second, work = asked.whole_rings != 0, asked.second[0], asked.work
+    n = read(text, False, not whole_rings, whole_rings, second)
     if n <= 0:
         return n
     in_first = _is_within(first, second, work)
@@ -291,23 +282,15 @@ def judge(
         in_second = _is_within(second, first, work)
     if UNKNOWN in (in_first, in_second):
         return UNKNOWN
-    result[PAIR.n_first] = first[PREPARED.atoms]
-    result[PAIR.n_atoms] = n
-    result[PAIR.fingerprint] = second[PREPARED.clean_print if whole_rings else PREPARED.fingerprint]
-    result[PAIR.settled] = second[PREPARED.settled]
-    result[PAIR.in_first] = in_first
-    result[PAIR.in_second] = in_second
+    result.n_first = first.atoms
+    result.n_atoms = n
+    result.fingerprint = second.clean_print if whole_rings else second.fingerprint
+    result.settled = second.settled
+    result.in_first = in_first
+    result.in_second = in_second
     if (in_first and in_second) or (not whole_rings and (in_first or in_second)):
         return 0
-    return common(first, second, whole_rings, limit, work, result)
-
-
-GRAPH: Final = PREPARED_FACTS
-LOOSE: Final = GRAPH + GRAPH_SIZE
-"""Packed form in which rings may be matched in part."""
-WHOLE: Final = LOOSE + PACKED_SIZE
-"""Packed form for whole rings."""
-assert WHOLE + PACKED_SIZE <= PREPARED_SIZE
+    return common(first, second, whole_rings, asked.limit, work, result)
 
 
 _CARBON, _NITROGEN, _OXYGEN = 3 * LETTERS, 14 * LETTERS, 15 * LETTERS
@@ -332,16 +315,22 @@ def _counts(graph: Ints, n: int) -> int:
 
 
 @kernel
-def may_contain(target: Ints, query: Ints) -> bool:
+def may_contain(target: Molecule, query: Molecule) -> bool:
     """Whether the target has at least the query's `_counts`, without which it cannot contain it."""
-    if target[PREPARED.bonds] < 0 or query[PREPARED.bonds] < 0:
+    if target.bonds < 0 or query.bonds < 0:
         return True
-    left = (target[PREPARED.counts] | _GUARDS) - query[PREPARED.counts]
+    left = (target.counts | _GUARDS) - query.counts
     return bool(left & _GUARDS == _GUARDS)
 
 
 @kernel
-def prepare(text: Bytes, by_rdkit: bool, loose: bool, whole: bool, prepared: Ints) -> int:
+def prepare(reading: Reading) -> int:
+    """`read` for a `Reading`, with both packed forms."""
+    return read(reading.text, reading.by_rdkit != 0, True, True, reading.molecules[reading.at])
+
+
+@kernel
+def read(text: Bytes, by_rdkit: bool, loose: bool, whole: bool, molecule: Molecule) -> int:
     """Read a SMILES for comparisons.
 
     Parameters
@@ -352,8 +341,8 @@ def prepare(text: Bytes, by_rdkit: bool, loose: bool, whole: bool, prepared: Int
         Whether RDKit wrote it, without stereo: then it is trusted that its lower-case atoms are aromatic.
     loose, whole
         Which packed forms are wanted.
-    prepared
-        int64, `PREPARED_SIZE`, out. `PREPARED.bonds` is `UNKNOWN` if there are too many for a search.
+    molecule
+        Out.
 
     Returns
     -------
@@ -361,7 +350,7 @@ def prepare(text: Bytes, by_rdkit: bool, loose: bool, whole: bool, prepared: Int
         The number of atoms; `INVALID` if it certainly is no molecule, `UNKNOWN` if only RDKit can tell,
         as of isotopes.
     """
-    graph = prepared[GRAPH : GRAPH + GRAPH_SIZE]
+    graph = molecule.graph
     n = read_canonical(text, 0, len(text), graph) if by_rdkit else read_plain(text, 0, len(text), graph)
     if n <= 0:
         return n
@@ -374,17 +363,17 @@ def prepare(text: Bytes, by_rdkit: bool, loose: bool, whole: bool, prepared: Int
         radical |= graph[RADICALS + atom] != 0
     bonds = 0
     if loose:
-        bonds = pack(graph, n, False, prepared[LOOSE : LOOSE + PACKED_SIZE])
+        bonds = pack(graph, n, False, molecule.loose)
     if whole:
-        bonds = pack(graph, n, True, prepared[WHOLE : WHOLE + PACKED_SIZE])
-    prepared[PREPARED.atoms] = n
-    prepared[PREPARED.bonds] = bonds
+        bonds = pack(graph, n, True, molecule.whole)
+    molecule.atoms = n
+    molecule.bonds = bonds
     printed = fingerprint(graph, n)
-    prepared[PREPARED.fingerprint] = printed
+    molecule.fingerprint = printed
     # the hydrogens of text that RDKit wrote are not known
-    prepared[PREPARED.clean_print] = (printed + hydrogens_print(graph, n)) & FINGERPRINT_MASK
-    prepared[PREPARED.settled] = 1 if not by_rdkit and is_settled(graph, n) else 0
-    prepared[PREPARED.charged] = 1 if charged else 0
-    prepared[PREPARED.radicals] = 1 if radical else 0
-    prepared[PREPARED.counts] = _counts(graph, n)
+    molecule.clean_print = (printed + hydrogens_print(graph, n)) & FINGERPRINT_MASK
+    molecule.settled = 1 if not by_rdkit and is_settled(graph, n) else 0
+    molecule.charged = 1 if charged else 0
+    molecule.radicals = 1 if radical else 0
+    molecule.counts = _counts(graph, n)
     return n

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
 from relfast_kernels.bits import n_bits, place_of
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Ints
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs.layouts import (
     ANCHOR,
@@ -56,8 +54,6 @@ from relfast_kernels.mcs.packed import (
     without_ring,
 )
 from relfast_kernels.smiles.layouts import SECTION
-
-Ints = npt.NDArray[np.int64]
 
 
 @kernel

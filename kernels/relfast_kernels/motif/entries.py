@@ -2,65 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-from relfast_kernels.compiled.jit import carray, kernel
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Doubles, Ints, Words
 from relfast_kernels.motif.grow import largest_motifs
-from relfast_kernels.motif.layouts import (
-    DEPTHS,
-    FOUND_SIZE,
-    FRAME_SIZE,
-    MAX_MOTIFS,
-    PER_MOLECULE,
-    SECTION,
-    WORK_SIZE,
-)
-
-
-def _largest(
-    rows: Any, n_places: int, starts: Any, k: int, min_atoms: int, limit: int, work: Any, known: Any,
-    images: Any, frames: Any, found: Any, motifs: Any,
-) -> int:  # fmt: skip
-    is_whole = largest_motifs(
-        carray(rows, n_places, np.int32),
-        carray(starts, k + 1, np.int64),
-        min_atoms,
-        limit,
-        carray(work, WORK_SIZE + k, np.int64),
-        carray(known, (k, PER_MOLECULE), np.int64),
-        carray(images, (DEPTHS, k, SECTION), np.int8),
-        carray(frames, (DEPTHS, FRAME_SIZE), np.int64),
-        carray(found, FOUND_SIZE, np.int64),
-        carray(motifs, MAX_MOTIFS, np.int64),
-    )
-    return 1 if is_whole else 0
-
-
-def _similar(
-    prints: Any, n: int, n_words: int, counts: Any, index: int, bounds: Any, places: Any, shares: Any
-) -> int:
-    lowest, highest = carray(bounds, 2, np.float64)
-    return similar(
-        carray(prints, (n, n_words), np.uint64),
-        carray(counts, n, np.int64),
-        index,
-        lowest,
-        highest,
-        carray(places, n, np.int64),
-        carray(shares, n, np.float64),
-    )
-
-
-ENTRIES = {"largest": (_largest, "pipiiipppppp"), "similar": (_similar, "piipippp")}
-"""Name → function and its arguments (``p`` pointer, ``i`` int64)."""
-
-
-Prints = npt.NDArray[np.uint64]
-Counts = npt.NDArray[np.int64]
-Shares = npt.NDArray[np.float64]
+from relfast_kernels.motif.layouts import Prints, Search
 
 
 @kernel
@@ -74,7 +21,7 @@ def _n_bits(word: np.uint64) -> int:
 
 @kernel
 def similar(
-    prints: Prints, counts: Counts, index: int, lowest: float, highest: float, places: Counts, shares: Shares
+    prints: Words, counts: Ints, index: int, lowest: float, highest: float, places: Ints, shares: Doubles
 ) -> int:
     """Find the fingerprints whose Tanimoto similarity to one is within bounds; how many there are.
 
@@ -110,3 +57,15 @@ def similar(
             shares[found] = share
             found += 1
     return found
+
+
+@kernel
+def _similar(asked: Prints) -> int:
+    """`similar` for `Prints`."""
+    return similar(
+        asked.prints, asked.counts, asked.index, asked.lowest, asked.highest, asked.places, asked.shares
+    )
+
+
+ENTRIES = {"largest": (largest_motifs, Search), "similar": (_similar, Prints)}
+"""Name → function and what it is given."""

@@ -22,11 +22,10 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from relfast_kernels.bits import n_bits, place_of
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Ints, Ints8, Rows
+from relfast_kernels.mcs.layouts import PACKED_SIZE
 from relfast_kernels.mcs.packed import (
     CLASS,
     CYCLIC,
@@ -38,18 +37,13 @@ from relfast_kernels.mcs.packed import (
     N_BONDS,
     OF_CLASS,
     ORDERS,
-    PACKED_SIZE,
     bridges,
     ends_of,
     reach,
     without_ring,
 )
 from relfast_kernels.motif.layouts import (
-    ATOM,
-    ATOM_SIZE,
-    ATOMS,
     DEPTHS,
-    FOUND,
     FRAME_SIZE,
     MAX_DEGREE,
     MAX_MOTIFS,
@@ -57,11 +51,10 @@ from relfast_kernels.motif.layouts import (
     RING_BOND,
     SECTION,
     WORK_SIZE,
+    Atom,
+    Largest,
+    Search,
 )
-
-Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
-Images = npt.NDArray[np.int8]
 
 # sections of ``known``, facts about a molecule before anything is placed in it; its atoms are bits
 WITH_LABEL: Final = 0
@@ -154,7 +147,7 @@ def _domain(query: Ints, bonds: int, known: Ints, atom: int) -> int:
 
 
 @kernel
-def place(query: Ints, bonds: int, known: Ints, image: Images, work: Ints, limit: int) -> int:
+def place(query: Ints, bonds: int, known: Ints, image: Ints8, work: Ints, limit: int) -> int:
     """Find images in a molecule for the atoms of a set of bonds, which are in order (`order_atoms`).
 
     ``known``: as `know` fills it in. ``image`` (int8, one for each query atom) receives the images, -1
@@ -205,7 +198,7 @@ def place(query: Ints, bonds: int, known: Ints, image: Images, work: Ints, limit
 
 
 @kernel
-def extend(query: Ints, known: Ints, image: Images, bond: int) -> bool:
+def extend(query: Ints, known: Ints, image: Ints8, bond: int) -> bool:
     """Place one more bond without moving an atom, if that is possible.
 
     ``image`` is that of the bonds before, or all -1.
@@ -244,23 +237,22 @@ def _add_bit(known: Ints, kind: int, atom: int) -> None:
 
 
 @kernel
-def know(query: Ints, row: Rows, kinds: Ints, n_kinds: int, counts: Ints, known: Ints) -> None:
+def know(query: Ints, row: Rows[Atom], kinds: Ints, n_kinds: int, counts: Ints, known: Ints) -> None:
     """Fill in the facts about a molecule, `KNOWN_SIZE`, and count its bonds of each kind."""
-    n = row[0]
+    n = len(row)
     counts[:n_kinds] = 0
     known[WITH_BONDS : WITH_BONDS + MAX_DEGREE * n_kinds] = 0
     known[BESIDE : BESIDE + N_ORDERS * n] = 0
     for atom in range(n):
-        start = ATOMS + ATOM_SIZE * atom
-        label = row[start + ATOM.label]
-        for at in range(row[start + ATOM.degree]):
+        label = row[atom].label
+        for at in range(row[atom].degree):
             # as int64: in int32, numpy's shifts leave nothing of 1 << 32
-            bond = int(row[start + ATOM.bonds + at])
+            bond = int(row[atom].bonds[at])
             other, order = bond >> 4, bond & 15
             known[BESIDE + N_ORDERS * atom + order] |= 1 << other
             if other < atom:
                 continue
-            kind = kind_of(label, row[ATOMS + ATOM_SIZE * other + ATOM.label], order)
+            kind = kind_of(label, row[other].label, order)
             for found in range(n_kinds):
                 if kinds[found] == kind:
                     counts[found] += 1
@@ -271,13 +263,13 @@ def know(query: Ints, row: Rows, kinds: Ints, n_kinds: int, counts: Ints, known:
         label = query[LABELS + atom]
         with_label = 0
         for there in range(n):
-            with_label |= (row[ATOMS + ATOM_SIZE * there + ATOM.label] == label) << there
+            with_label |= (row[there].label == label) << there
         known[WITH_LABEL + atom] = with_label
 
 
 @kernel
 def take_in(
-    packed: Ints, group: Group, n_turns: int, motif: int, bond: int, before: Images, after: Images,
+    packed: Ints, group: Group, n_turns: int, motif: int, bond: int, before: Ints8, after: Ints8,
     limit: int,
 ) -> int:  # fmt: skip
     """Place a motif and one more bond in the first ``n_turns`` molecules by their turns.
@@ -312,19 +304,19 @@ def take_in(
 
 
 @kernel
-def is_wanted(packed: Ints, motif: int, found: Ints) -> bool:
+def is_wanted(packed: Ints, motif: int, found: Largest) -> bool:
     """Whether a set of bonds is a motif (its ring bonds are on rings of it), and no larger one is known."""
     bonds = n_bits(motif)
-    if bonds < found[FOUND.bonds]:
+    if bonds < found.bonds:
         return False
-    if bonds == found[FOUND.bonds] and n_bits(ends_of(packed, motif)) < found[FOUND.atoms]:
+    if bonds == found.bonds and n_bits(ends_of(packed, motif)) < found.atoms:
         return False
     return not motif & packed[CYCLIC] or not bridges(packed, motif) & packed[CYCLIC]
 
 
 @kernel
 def lacking(
-    packed: Ints, group: Group, motif: int, placed: Images, image: Images, found: Ints, limit: int
+    packed: Ints, group: Group, motif: int, placed: Ints8, image: Ints8, found: Largest, limit: int
 ) -> int:
     """The turn of a molecule that lacks a motif, -1 if none does; skips those in which it is ``placed``."""
     order_atoms(packed, motif, group)
@@ -333,22 +325,22 @@ def lacking(
         at = group.turns[turn]
         if placed[at, first] >= 0:
             continue
-        taken = place(packed, motif, group.known[at], image, group.work, limit - found[FOUND.steps])
-        found[FOUND.steps] += taken if taken >= 0 else -1 - taken
+        taken = place(packed, motif, group.known[at], image, group.work, limit - found.steps)
+        found.steps += taken if taken >= 0 else -1 - taken
         if taken < 0:
             return turn
     return -1
 
 
 @kernel
-def keep(packed: Ints, motif: int, found: Ints, motifs: Ints) -> None:
+def keep(packed: Ints, motif: int, found: Largest, motifs: Ints) -> None:
     """List a motif; those listed are dropped if it is larger."""
     bonds, atoms = n_bits(motif), n_bits(ends_of(packed, motif))
-    if bonds > found[FOUND.bonds] or atoms > found[FOUND.atoms]:
-        found[FOUND.bonds], found[FOUND.atoms], found[FOUND.motifs] = bonds, atoms, 0
-    if found[FOUND.motifs] < MAX_MOTIFS:
-        motifs[found[FOUND.motifs]] = motif
-    found[FOUND.motifs] += 1
+    if bonds > found.bonds or atoms > found.atoms:
+        found.bonds, found.atoms, found.motifs = bonds, atoms, 0
+    if found.motifs < MAX_MOTIFS:
+        motifs[found.motifs] = motif
+    found.motifs += 1
 
 
 FIRST_TURNS: Final = 3
@@ -370,30 +362,30 @@ to be listed (2: now is the time to decide)."""
 
 class Query(NamedTuple):
     """The molecule that motifs are cut out of: ``packed``, its bonds as bits (`relfast_kernels.mcs.packed`),
-    its ``row``, and for each of its kinds of bonds the ``least`` number in any molecule of the group."""
+    its atoms (``row``), and for each of its kinds of bonds the ``least`` number in any molecule of the
+    group."""
 
     packed: Ints
-    row: Rows
+    row: Rows[Atom]
     least: Ints
     n_kinds: int
 
 
 @kernel
-def pack(row: Rows, packed: Ints, kinds: Ints) -> int:
+def pack(row: Rows[Atom], packed: Ints, kinds: Ints) -> int:
     """Write the query's bonds as bits to ``packed``; the number of their kinds."""
-    n = row[0]
+    n = len(row)
     bonds, n_kinds, cyclic = 0, 0, 0
     packed[INCIDENT : INCIDENT + SECTION] = 0
     packed[OF_CLASS : OF_CLASS + SECTION] = 0
     for atom in range(n):
-        start = ATOMS + ATOM_SIZE * atom
-        packed[LABELS + atom] = row[start + ATOM.label]
-        for at in range(row[start + ATOM.degree]):
-            other = row[start + ATOM.bonds + at] >> 4
-            order = row[start + ATOM.bonds + at] & 15
+        packed[LABELS + atom] = row[atom].label
+        for at in range(row[atom].degree):
+            other = row[atom].bonds[at] >> 4
+            order = row[atom].bonds[at] & 15
             if other < atom:
                 continue
-            kind = kind_of(row[start + ATOM.label], row[ATOMS + ATOM_SIZE * other + ATOM.label], order)
+            kind = kind_of(row[atom].label, row[other].label, order)
             found = 0
             while found < n_kinds and kinds[found] != kind:
                 found += 1
@@ -417,11 +409,11 @@ def pack(row: Rows, packed: Ints, kinds: Ints) -> int:
 
 
 @kernel
-def count_labels(packed: Ints, row: Rows, rarity: Ints) -> None:
+def count_labels(packed: Ints, row: Rows[Atom], rarity: Ints) -> None:
     """Add, for each query atom, how often its label occurs in a molecule."""
     for atom in range(packed[N_ATOMS]):
-        for there in range(row[0]):
-            rarity[atom] += row[ATOMS + ATOM_SIZE * there + ATOM.label] == packed[LABELS + atom]
+        for there in range(len(row)):
+            rarity[atom] += row[there].label == packed[LABELS + atom]
 
 
 @kernel
@@ -436,12 +428,12 @@ def twins(query: Query, bond: int, is_open: int, motif: int) -> int:
     alike = 0
     if packed[INCIDENT + leaf] == 1 << bond and atoms >> anchor & 1:
         left = packed[INCIDENT + anchor] & is_open & packed[OF_CLASS + packed[CLASS + bond]]
-        twin = row[ATOMS + ATOM_SIZE * leaf + ATOM.twin]
+        twin = row[leaf].twin
         while left:
             low = left & -left
             left ^= low
             there = packed[ENDS + place_of(low)] ^ anchor
-            if packed[INCIDENT + there] == low and row[ATOMS + ATOM_SIZE * there + ATOM.twin] == twin:
+            if packed[INCIDENT + there] == low and row[there].twin == twin:
                 alike |= low
     return alike
 
@@ -456,7 +448,7 @@ def bonds_in_common(query: Query, bonds: int) -> int:
 
 
 @kernel
-def within_reach(query: Query, motif: int, left: int, atoms: int, found: Ints) -> int:
+def within_reach(query: Query, motif: int, left: int, atoms: int, found: Largest) -> int:
     """The bonds that may still be taken in; 0 if no motif as large as the largest known can come of it."""
     packed = query.packed
     if packed[CYCLIC]:
@@ -465,13 +457,13 @@ def within_reach(query: Query, motif: int, left: int, atoms: int, found: Ints) -
             return 0
         left &= ~gone
     left, reached = reach(packed, atoms, left)
-    best = found[FOUND.bonds]
+    best = found.bonds
     at_most = bonds_in_common(query, motif | left)
     if at_most < best:
         return 0
     if at_most == best:
         rings = n_bits(motif) + 1 - n_bits(atoms)
-        if min(n_bits(reached | atoms), at_most + 1 - rings) < found[FOUND.atoms]:
+        if min(n_bits(reached | atoms), at_most + 1 - rings) < found.atoms:
             return 0
     return left
 
@@ -530,25 +522,23 @@ def choose_root(packed: Ints, part: int) -> int:
 
 
 @kernel
-def _from_root(
-    query: Query, group: Group, is_open: int, root: int, images: Images, n_turns: int, frames: Ints,
-    found: Ints, motifs: Ints, limit: int,
-) -> int:  # fmt: skip
+def _from_root(search: Search, query: Query, group: Group, is_open: int, root: int, n_turns: int) -> int:
     """List the largest motifs with the bond ``root`` among the bonds ``is_open``; stops at ``limit`` steps.
 
     Returns the number of molecules that motifs are placed in at once from now on.
     """
+    images, frames, found, limit = search.images, search.frames, search.found, search.limit
     packed, turns = query.packed, group.turns
     depth = 0
     taken = take_in(packed, group, n_turns, 0, root, images[0], images[0], limit)
     if taken < 0:
-        found[FOUND.steps] += -1 - taken
+        found.steps += -1 - taken
         return n_turns
-    found[FOUND.steps] += taken
+    found.steps += taken
     frames[0, _MOTIF], frames[0, _LEFT], frames[0, _IS_NEW] = 1 << root, is_open & ~(1 << root), 1
-    while depth >= 0 and found[FOUND.steps] < limit:
+    while depth >= 0 and found.steps < limit:
         motif, left = frames[depth, _MOTIF], frames[depth, _LEFT]
-        found[FOUND.steps] += 1
+        found.steps += 1
         atoms = ends_of(packed, motif)
         left = within_reach(query, motif, left, atoms, found)
         # decided after all that is larger: on the way to the first motif nothing is placed in all molecules
@@ -557,8 +547,8 @@ def _from_root(
             frames[depth, _IS_NEW] = 0
             turn = lacking(packed, group, motif, images[depth], images[DEPTHS - 1, 0], found, limit)
             if turn < 0:
-                keep(packed, motif, found, motifs)
-            elif found[FOUND.steps] < limit:
+                keep(packed, motif, found, search.motifs)
+            elif found.steps < limit:
                 # from now on motifs are placed in that molecule at once; it lacks all larger ones as well
                 left = 0
                 if turn >= n_turns:
@@ -575,13 +565,13 @@ def _from_root(
         loose = bridges(packed, motif) & packed[CYCLIC] if motif & packed[CYCLIC] else 0
         bond = choose(packed, atoms, front_of(packed, atoms, left), loose)
         gone = 1 << bond | twins(query, bond, left, motif)
-        left_steps = limit - found[FOUND.steps]
+        left_steps = limit - found.steps
         taken = take_in(packed, group, n_turns, motif, bond, images[depth], images[depth + 1], left_steps)
         if taken < 0:
-            found[FOUND.steps] += -1 - taken
+            found.steps += -1 - taken
             frames[depth, _LEFT] = left & ~gone
             continue
-        found[FOUND.steps] += taken
+        found.steps += taken
         frames[depth, _LEFT], frames[depth, _TAKEN] = left, gone
         depth += 1
         frames[depth, _MOTIF], frames[depth, _LEFT] = motif | 1 << bond, left & ~(1 << bond)
@@ -590,72 +580,37 @@ def _from_root(
 
 
 @kernel
-def largest_motifs(
-    rows: Rows,
-    starts: Ints,
-    min_atoms: int,
-    limit: int,
-    work: Ints,
-    known: Ints,
-    images: Images,
-    frames: Ints,
-    found: Ints,
-    motifs: Ints,
-) -> bool:
-    """List the largest motifs that a molecule and the others of its group have in common.
-
-    Parameters
-    ----------
-    rows
-        int32: molecules as `relfast_kernels.motif.layouts` has them.
-    starts
-        ``(k + 1,)`` int64: where those of the group begin. The first one is the query, which motifs are cut
-        out of, of at most `MAX_ATOMS` bonds.
-    min_atoms
-        Smaller motifs are not sought: a motif of most bonds that has fewer atoms may or may not be found.
-    limit
-        Steps after which the search is given up.
-    work, known, images, frames
-        Workspace: ``(WORK_SIZE + k,)`` and ``(k, PER_MOLECULE)`` int64, ``(DEPTHS, k, SECTION)`` int8,
-        ``(DEPTHS, FRAME_SIZE)`` int64.
-    found
-        ``(FOUND_SIZE,)`` int64, out: as `relfast_kernels.motif.layouts` has them.
-    motifs
-        ``(MAX_MOTIFS,)`` int64, out: their bonds as bits, numbered by their first atoms and, at one atom, in
-        the order of the row.
-
-    Returns
-    -------
-    bool
-        Whether the search came to its end.
-    """
+def largest_motifs(search: Search) -> int:
+    """List the largest motifs that a molecule and the others of its group have in common; 1 if the search
+    came to its end, else 0."""
+    work, starts, atoms, known, found = search.work, search.starts, search.atoms, search.known, search.found
     packed = work[:PACKED_SIZE]
     kinds, counts = work[_KINDS : _KINDS + SECTION], work[_COUNTS : _COUNTS + SECTION]
     least, rarity = work[_LEAST : _LEAST + SECTION], work[_RARITY : _RARITY + SECTION]
-    row, k = rows[starts[0] :], len(starts) - 1
+    row, k = atoms[: starts[1]], search.k
     n_kinds = pack(row, packed, kinds)
     least[:] = packed[N_BONDS]
     for at in range(k):
-        know(packed, rows[starts[at + 1] :], kinds, n_kinds, counts, known[at])
+        know(packed, atoms[starts[at + 1] : starts[at + 2]], kinds, n_kinds, counts, known[at])
         for kind in range(n_kinds):
             least[kind] = min(least[kind], counts[kind])
     is_open = 0
     for kind in range(n_kinds):
         if least[kind]:
             is_open |= packed[OF_CLASS + kind]
-    found[:] = 0
-    found[FOUND.bonds], found[FOUND.atoms] = max(1, min_atoms - 1), min_atoms
+    found.motifs, found.steps = 0, 0
+    found.bonds, found.atoms = max(1, search.min_atoms - 1), search.min_atoms
     query = Query(packed, row, least, n_kinds)
-    if bonds_in_common(query, is_open) < found[FOUND.bonds]:
-        return True
+    if bonds_in_common(query, is_open) < found.bonds:
+        return 1
     turns = work[WORK_SIZE : WORK_SIZE + k]
     for at in range(k):
         turns[at] = at
     n_turns = min(k, FIRST_TURNS)
     group = Group(known, turns, rarity, work[_PLACE : _PLACE + PLACE_WORK])
-    images[:, :k] = -1
+    search.images[:, :k] = -1
     rarity[:] = 0
-    count_labels(packed, rows[starts[1] :], rarity)
+    count_labels(packed, atoms[starts[1] : starts[2]], rarity)
     while is_open:
         is_open &= ~without_ring(packed, is_open & packed[CYCLIC])
         if not is_open:
@@ -666,15 +621,15 @@ def largest_motifs(
             one, _ = reach(packed, 1 << packed[FIRST + place_of(rest & -rest)], rest)
             rest &= ~one
             at_most = bonds_in_common(query, one)
-            if at_most < found[FOUND.bonds]:
+            if at_most < found.bonds:
                 is_open &= ~one
             elif at_most > most:
                 part, most = one, at_most
         if not part:
             break
         root = choose_root(packed, part)
-        n_turns = _from_root(query, group, part, root, images, n_turns, frames, found, motifs, limit)
-        if found[FOUND.steps] >= limit:
-            return False
+        n_turns = _from_root(search, query, group, part, root, n_turns)
+        if found.steps >= search.limit:
+            return 0
         is_open &= ~(1 << root)
-    return True
+    return 1

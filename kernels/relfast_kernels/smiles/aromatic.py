@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
 from relfast_kernels.bits import n_bits, place_of
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Ints
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.smiles.elements import CARBON, LISTED, OUTER, VALENCES, charge_of, number_of
 from relfast_kernels.smiles.kekule import BEFORE, QUEUE
@@ -32,8 +30,6 @@ from relfast_kernels.smiles.layouts import (
     SECTION,
 )
 from relfast_kernels.smiles.valence import IMPLICIT
-
-Ints = npt.NDArray[np.int64]
 
 MAX_RING: Final = 8
 """Atoms of the largest ring that is searched: from nine on RDKit treats oxygen and sulfur differently."""

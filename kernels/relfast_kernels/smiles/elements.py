@@ -9,13 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.smiles.layouts import CHARGES, INVALID, LETTERS, NEUTRAL
-
-Ints = npt.NDArray[np.int64]
 
 _SYMBOLS: Final = """
     H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.smiles.layouts import (
     ATOM_FACTOR,
     BOND_FACTOR,
@@ -29,9 +29,6 @@ from relfast_kernels.smiles.layouts import (
     SECTION,
     WORK_SIZE,
 )
-
-Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int64]
 
 MAX_REFINEMENTS: Final = 512
 """Nodes of the search tree after which it is given up; cubane needs 49, C60 more."""
@@ -49,7 +46,7 @@ _SAVED: Final = 6 * SECTION
 assert _SAVED + 2 * SECTION * SECTION == WORK_SIZE
 
 
-def _random_table() -> npt.NDArray[np.int64]:
+def _random_table() -> Ints:
     """Pseudo-random numbers below 2^50 for (colour, bond order): six of them add up without overflow."""
     state, table = 88172645463325252, []
     for _ in range(8 * SECTION):

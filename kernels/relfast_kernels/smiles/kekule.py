@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
 from relfast_kernels.bits import n_bits
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Ints
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.smiles.elements import LISTED, VALENCES, charge_of, number_of
 from relfast_kernels.smiles.layouts import (
@@ -33,8 +31,6 @@ from relfast_kernels.smiles.layouts import (
     SECTION,
 )
 from relfast_kernels.smiles.valence import IMPLICIT
-
-Ints = npt.NDArray[np.int64]
 
 # sections that only the parser needs are reused afterwards
 _MATE: Final = BRANCHES

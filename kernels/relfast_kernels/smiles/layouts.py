@@ -1,9 +1,10 @@
-"""Constants that the kernels for molecules and their callers share; imports neither numba nor numpy."""
+"""What the kernels for molecules and their callers share; imports neither numba nor numpy."""
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import Final
+
+from relfast_kernels.entry import Array, Byte, Bytes, Const, Inner, Int, Int32, Ints, Ints32, Rows, Struct
 
 # The graph of a molecule (`relfast_kernels.smiles.parser`)
 
@@ -82,39 +83,132 @@ MAX_SMILES: Final = 1_000
 The longest published gold has 90, a molecule of a question 119, a drug with all its hydrogens written out
 500."""
 
-TEXT_START, TEXT_LENGTH, TEXT_CLASS, TEXT_CLEAN = range(4)
-TEXT_COLUMNS: Final = 4
-"""Columns of ``texts_index``: start and length of a text, its class as published (hydrogens do not count),
-and its class under ``strict``, or its flaw there."""
-Code = namedtuple("Code", "start length fingerprint clean_print first formula")
-CODE: Final = Code(*range(6))
-CODE_COLUMNS: Final = 6
-"""Columns of ``codes_index``: start and length of a code, its fingerprint as published and under ``strict``,
-a place for marks while a record is compared, and the number of its molecular formula, counted from one; 0 for
-molecules that are not `IS_ORDINARY`."""
-Used = namedtuple("Used", "n_texts text_bytes n_codes code_bytes generation")
-USED: Final = Used(*range(5))
-N_COUNTERS: Final = 5
-"""Counters of a table; the last one counts how often it was emptied."""
 
-TABLE_MEMORIES: Final = 9
-TABLE_PARTS: Final = TABLE_MEMORIES + 4
-"""How a table is passed: the addresses of the arrays of `relfast_kernels.smiles.table.Table`, in
-their order, and how many texts, bytes of texts, codes and bytes of codes it has room for."""
+class KnownText(Struct):
+    """A text of a table: where it is; its class as published (hydrogens do not count); and its class under
+    ``strict``, or its flaw there."""
+
+    start: int = Int
+    length: int = Int
+    published: int = Int
+    clean: int = Int
+
+
+class KnownCode(Struct):
+    """A code of a table, numbered by its class: where it is; its fingerprint as published and under
+    ``strict``; a place for marks while a record is compared; and the number of its molecular formula, counted
+    from one (0 for molecules that are not `IS_ORDINARY`)."""
+
+    start: int = Int
+    length: int = Int
+    fingerprint: int = Int
+    clean_print: int = Int
+    first: int = Int
+    formula: int = Int
+
+
+class Used(Struct):
+    """How much of a table is used, and how often it was emptied."""
+
+    n_texts: int = Int
+    text_bytes: int = Int
+    n_codes: int = Int
+    code_bytes: int = Int
+    generation: int = Int
+
+
+class MoleculeTable(Struct):
+    """A table (`relfast_kernels.smiles.table`).
+
+    ``text_slots`` and ``code_slots`` are hash tables with open addressing, a power of two long: 0, or the
+    number of a text or code, counted from one. ``texts`` and ``codes`` have the bytes of all; ``graph`` and
+    ``work`` are workspace for one molecule.
+    """
+
+    n_text_slots: int = Int
+    n_code_slots: int = Int
+    most_texts: int = Int
+    most_codes: int = Int
+    text_room: int = Int
+    code_room: int = Int
+    text_slots: Ints32 = Array(Int32, "n_text_slots")
+    texts_index: Rows[KnownText] = Array(KnownText, "most_texts")
+    texts: Bytes = Array(Byte, "text_room")
+    code_slots: Ints32 = Array(Int32, "n_code_slots")
+    codes_index: Rows[KnownCode] = Array(KnownCode, "most_codes")
+    codes: Bytes = Array(Byte, "code_room")
+    used: Used = Inner(Used)
+    graph: Ints = Array(Int, GRAPH_SIZE)
+    work: Ints = Array(Int, WORK_SIZE)
+
 
 SEVERAL_FRAGMENTS, NOT_PLAIN, ISOTOPE, TOO_LONG, EMPTY = -3, -4, -5, -6, -7
 """In place of a class under ``strict``, as `UNKNOWN` and `INVALID`: why a text is no clean molecule."""
 
-Result = namedtuple("Result", "decided true_positives vote n_wanted n_neutral flaw")
-RESULT: Final = Result(*range(6))
-RESULT_COLUMNS: Final = 6
-"""Columns of a record's result. The last three are for ``strict``: distinct gold molecules, predictions that
-count for nothing (repeats, isomers that gold lacks), and the flaw of the first unclean one (0: none)."""
 
-Sizes = namedtuple("Sizes", "gold predicted given")
-SIZES: Final = Sizes(*range(3))
-SIZE_COLUMNS: Final = 3
-"""Columns of a record's sizes: how many gold, predicted and given texts it has."""
+class Result(Struct):
+    """What comparing a record's lists gave (`relfast_kernels.smiles.table.match_lists`). The last three are
+    for ``strict``: distinct gold molecules, predictions that count for nothing (repeats, isomers that gold
+    lacks), and the flaw of the first unclean one (0: none)."""
+
+    decided: int = Int
+    true_positives: int = Int
+    vote: int = Int
+    n_wanted: int = Int
+    n_neutral: int = Int
+    flaw: int = Int
+
+
+class Sizes(Struct):
+    """How many texts of gold, of predictions and of the question a record has."""
+
+    gold: int = Int
+    predicted: int = Int
+    given: int = Int
+
+
+class Lists(Struct):
+    """Records whose predictions are matched with gold (`relfast_kernels.smiles.table.match_lists`).
+
+    ``data`` has all texts, each ended by a newline: for each of ``n_records`` its gold, its predictions, and
+    what the question gave. ``classes`` receives the class of each text, `UNKNOWN`, `INVALID` or another flaw;
+    ``links`` is workspace.
+    """
+
+    strict: int = Int
+    n_records: int = Int
+    n_bytes: int = Int
+    n_sizes: int = Int
+    n_texts: int = Int
+    n_results: int = Int
+    data: Bytes = Const(Byte, "n_bytes")
+    sizes: Rows[Sizes] = Const(Sizes, "n_sizes")
+    classes: Ints = Array(Int, "n_texts")
+    links: Ints = Array(Int, "n_texts")
+    results: Rows[Result] = Array(Result, "n_results")
+    table: MoleculeTable = Inner(MoleculeTable)
+
+
+class Lesson(Struct):
+    """A text, and what RDKit says of it: its molecule's code (empty: it is none) and fingerprint."""
+
+    n_bytes: int = Int
+    code_length: int = Int
+    fingerprint: int = Int
+    text: Bytes = Const(Byte, "n_bytes")
+    code: Bytes = Const(Byte, "code_length")
+    table: MoleculeTable = Inner(MoleculeTable)
+
+
+class Coding(Struct):
+    """A text whose code is asked for, and room for it. ``by_rdkit``: RDKit wrote the text, without stereo."""
+
+    n_bytes: int = Int
+    by_rdkit: int = Int
+    text: Bytes = Const(Byte, "n_bytes")
+    code: Bytes = Array(Byte, 2 * MAX_CODE)
+    table: MoleculeTable = Inner(MoleculeTable)
+
 
 INVALID_VOTE: Final = 0x2545F491
 """What an invalid text adds to a vote."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Ints
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.smiles.elements import (
     LOWEST,
@@ -31,8 +29,6 @@ from relfast_kernels.smiles.layouts import (
     MAX_DEGREE,
     RADICALS,
 )
-
-Ints = npt.NDArray[np.int64]
 
 IMPLICIT = KEY
 """For each atom, while it is read: its explicit valence, times 32, plus its implicit hydrogens."""

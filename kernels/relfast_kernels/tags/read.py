@@ -20,8 +20,17 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.smiles.layouts import SIZE_COLUMNS, SIZES
-from relfast_kernels.tags.layouts import GOLD, HOW, LEFT_TO_PYTHON, TOLD
+from relfast_kernels.tags.layouts import (
+    EMPTY,
+    FORM,
+    LEFT_TO_PYTHON,
+    NEARLY,
+    ONLY_REASONING,
+    PLAIN,
+    SEVERAL,
+    Answer,
+    Responses,
+)
 from relfast_kernels.text.characters import behind_word, skip_white, skip_white_back, struck_end
 from relfast_kernels.text.find import (
     BLANKS,
@@ -394,9 +403,9 @@ def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -
     Returns
     -------
     (n, to, how)
-        How many there are, the offset after them, and how they were read: `HOW.plain`, `HOW.nearly`
-        with letters that not every reader of molecules takes, `HOW.empty` for a blank text, `HOW.several`
-        for two where one is asked for, `HOW.form` if another form may stand after the last tag.
+        How many there are, the offset after them, and how they were read: `PLAIN`, `NEARLY`
+        with letters that not every reader of molecules takes, `EMPTY` for a blank text, `SEVERAL`
+        for two where one is asked for, `FORM` if another form may stand after the last tag.
     """
     first = to
     n = 0
@@ -481,15 +490,15 @@ def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -
             to = stop
         at = behind = closed if closed else content
     if one and _may_have_form(text, behind, end):
-        return n, to, HOW.form
+        return n, to, FORM
     if n == 0:
-        return 0, first, HOW.empty if skip_white(text, start, end) == end else HOW.plain
+        return 0, first, EMPTY if skip_white(text, start, end) == end else PLAIN
     if several:
-        return 0, first, HOW.several
+        return 0, first, SEVERAL
     for k in range(first, to):
         if out[k] != NEWLINE and not _PLAIN[out[k]]:
-            return n, to, HOW.nearly
-    return n, to, HOW.plain
+            return n, to, NEARLY
+    return n, to, PLAIN
 
 
 LONGEST: Final = 200_000
@@ -540,71 +549,49 @@ def read_published(data: Any, start: int, end: int, one: bool, out: Any, to: int
 
 
 @kernel
-def gather(
-    data: Any, spans: Any, golds: Any, known: Any, store: Any, strict: bool, cuts: bool, one: bool, out: Any,
-    told: Any, sizes: Any,
-) -> int:  # fmt: skip
-    """Write golds and molecules of responses as `relfast_kernels.smiles.table.match_lists` reads them.
-
-    Parameters
-    ----------
-    data : uint8
-        Responses, one after the other.
-    spans : int64, shape (m + 1,)
-        Where each begins, and the last one ends.
-    golds : int64, shape (m,)
-        The row in ``known`` of each one's gold.
-    known : int64, shape (k, GOLD_COLUMNS)
-        Golds: where in ``store`` (uint8) their texts are, and those of what the question gave.
-    strict, cuts, one
-        Whether to read tags as ``strict`` does; to cut reasoning first; to take one molecule instead of all.
-    out : uint8
-        For each response that is read the texts of its gold, of its tags and of what was given, each text
-        ended by a newline.
-    told : int64, shape (m, TOLD_COLUMNS)
-        For each response the number of molecules or `LEFT_TO_PYTHON`, where they are in ``out``, and how it
-        was read.
-    sizes : int64, shape (SIZE_COLUMNS * m,)
-        `SIZE_COLUMNS` for each response that is read, one after the other.
-
-    Returns
-    -------
-    int
-        Bytes written to ``out``; -1 if there is no room.
-    """
+def gather(responses: Responses) -> int:
+    """Write golds and molecules of responses as `relfast_kernels.smiles.table.match_lists` reads them; the
+    number of bytes written to ``out``, or -1 if there is no room."""
+    data, store, out, one = responses.data, responses.store, responses.out, responses.one != 0
     to = 0
     n_read = 0
-    for place in range(len(golds)):
-        start, end = spans[place], spans[place + 1]
-        gold = known[golds[place]]
-        reading = told[place]
-        reading[TOLD.n] = LEFT_TO_PYTHON
+    for at in range(responses.n):
+        start, end = responses.spans[at], responses.spans[at + 1]
+        gold, reading = responses.known[responses.golds[at]], responses.told[at]
+        reading.n = LEFT_TO_PYTHON
         if end - start > LONGEST:
             continue
         # tags take at most one byte more than the response
-        if to + end - start + gold[GOLD.given_end] - gold[GOLD.start] + 1 > len(out):
+        if to + end - start + gold.given_end - gold.start + 1 > len(out):
             return -1
-        tags_start = copy(store, gold[GOLD.start], gold[GOLD.end], out, to)
+        tags_start = copy(store, gold.start, gold.end, out, to)
         begin, stop = start, end
-        if cuts:
+        if responses.cuts:
             begin, stop, copied = cut_reasoning(data, start, end, out, tags_start)
             if copied:
                 continue  # the rest of the response is in pieces
-        how = HOW.plain
-        if strict:
+        how = PLAIN
+        if responses.strict:
             n, tags_end, how = read_strict(data, begin, stop, one, out, tags_start)
         else:
             n, tags_end = read_published(data, begin, stop, one, out, tags_start)
-        if n < 0 or how == HOW.form:
+        if n < 0 or how == FORM:
             continue
-        if how == HOW.empty and stop - begin < end - start and skip_white(data, start, end) < end:
+        if how == EMPTY and stop - begin < end - start and skip_white(data, start, end) < end:
             # not a blank response: nothing is left of it without its reasoning
-            how = HOW.only_reasoning
-        reading[TOLD.n], reading[TOLD.start], reading[TOLD.end] = n, tags_start, tags_end
-        reading[TOLD.how] = how
-        to = copy(store, gold[GOLD.end], gold[GOLD.given_end], out, tags_end)
-        size = SIZE_COLUMNS * n_read
-        sizes[size + SIZES.gold], sizes[size + SIZES.predicted] = gold[GOLD.n], n
-        sizes[size + SIZES.given] = gold[GOLD.n_given]
+            how = ONLY_REASONING
+        reading.n, reading.start, reading.end, reading.how = n, tags_start, tags_end, how
+        to = copy(store, gold.end, gold.given_end, out, tags_end)
+        sizes = responses.sizes[n_read]
+        sizes.gold, sizes.predicted, sizes.given = gold.n, n, gold.n_given
         n_read += 1
+    return to
+
+
+@kernel
+def read_answer(answer: Answer) -> int:
+    """Read an `Answer`; the number of bytes written to ``out``."""
+    text, told = answer.text, answer.told
+    to: int
+    told.n, to, told.how = read_strict(text, 0, len(text), answer.one != 0, answer.out, 0)
     return to

@@ -10,10 +10,11 @@ import ctypes
 import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from relfast_kernels.compiled import native
-from relfast_kernels.smiles.layouts import SIZE_COLUMNS
+from relfast_kernels.entry import Int, Rows, rows_of
+from relfast_kernels.smiles.layouts import Sizes
 from relfast_kernels.tags import layouts
 
 from relfast.records import Extracted, Options
@@ -82,7 +83,8 @@ def published_tags(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def reason_of(how: int) -> str:
-    """The code of why ``strict`` found no molecule, from ``how`` the kernel read the response (a `HOW`)."""
+    """The code of why ``strict`` found no molecule, from ``how`` the kernel read the response
+    (`relfast_kernels.tags.layouts`)."""
     return _REASONS.get(how, "no_answer")
 
 
@@ -90,11 +92,12 @@ def read_molecules(text: str, *, one: bool) -> tuple[list[str], str | None]:
     """Extract SMILES from a text without reasoning by the rules of ``strict``: the last one (``one``) or the
     whole final list. The second value is the reason if there are none, else None."""
     data = utf8(text)
-    out, result = ctypes.create_string_buffer(len(data) + 1), (ctypes.c_int64 * 2)()
-    n_bytes = native.functions(UNIT)["read"](data, len(data), one, out, result)
-    n, how = result
-    found = out.raw[: max(0, n_bytes - 1)].decode("utf-8", "surrogatepass").split("\n") if n else []
-    if how == layouts.HOW.form and (smiles := _of_form(text)) is not None:
+    out = ctypes.create_string_buffer(len(data) + 1)
+    answer = layouts.Answer(text=data, out=out, one=one)
+    n_bytes = native.functions(UNIT)["read"](answer)
+    text_read = out.raw[: max(0, n_bytes - 1)].decode("utf-8", "surrogatepass")
+    found, how = text_read.split("\n") if answer.told.n else [], answer.told.how
+    if how == layouts.FORM and (smiles := _of_form(text)) is not None:
         return [smiles], None
     return found, None if found else reason_of(how)
 
@@ -109,9 +112,9 @@ def _of_form(text: str) -> str | None:
 
 
 _REASONS: Final = {
-    layouts.HOW.empty: "empty",
-    layouts.HOW.only_reasoning: "only_reasoning",
-    layouts.HOW.several: "several_answers",
+    layouts.EMPTY: "empty",
+    layouts.ONLY_REASONING: "only_reasoning",
+    layouts.SEVERAL: "several_answers",
 }
 
 
@@ -120,18 +123,17 @@ _NO_MOLECULES: Final = frozenset(("no", "on", "so", "in", "of", "if", "is"))
 """English words that are also valid SMILES."""
 
 
+_N_TOLD: Final = len(layouts.Told.declared)
+
 ROOM: Final = 1 << 20
 """Initial bytes for the texts of one call; doubled when they are too few."""
 
 
-class Golds(NamedTuple):
-    """Golds in the kernel's layout: ``n`` rows of `relfast_kernels.tags.layouts.GOLD_COLUMNS` numbers, and
-    the golds' texts, each followed by a newline."""
+class TagGolds(NamedTuple):
+    """TagGolds in the kernel's layout, and their texts, each followed by a newline."""
 
-    columns: ctypes.Array[ctypes.c_int64]
-    n: ctypes.c_int64
+    known: Rows[layouts.Gold]
     texts: ctypes.Array[ctypes.c_char]
-    n_bytes: ctypes.c_int64
 
 
 def can_read(options: RelCOptions) -> bool:
@@ -151,65 +153,49 @@ class TagReader:
     rows
         For each response of the last call: number of tags (`LEFT_TO_PYTHON` if `extract_molecule` or
         `extract_molecules` must read it), begin and end of the tags in ``texts``, and how the response was
-        read (`HOW` of `relfast_kernels.tags.layouts`).
-    texts, texts_at, n_bytes
-        Golds, tags and given molecules, each followed by a newline; their address; their number of bytes.
+        read (`Told` of `relfast_kernels.tags.layouts`).
+    texts, n_bytes
+        TagGolds, tags and given molecules, each followed by a newline; their number of bytes.
     said
         ``texts`` decoded as Latin-1, one character per byte, so that offsets are the same.
-    sizes_at
-        The address of `SIZE_COLUMNS` numbers for each response that was read.
+    sizes
+        A row for each response that was read.
     """
 
     rows: list[tuple[int, int, int, int]]
     n_bytes: int
     said: str
 
-    def __init__(self, options: RelCOptions, beside: Golds, *, one: bool) -> None:
-        # arguments are converted only once: converting them takes as long as reading one text
-        self._gather = native.functions(UNIT)["gather"].__wrapped__  # type: ignore[attr-defined]
-        self._setting = tuple(
-            map(ctypes.c_int64, (options.strict, options.strict or options.strip_reasoning, one))
-        )
-        self._written = ctypes.c_int64()
-        self._result = ctypes.byref(self._written), ctypes.byref(ctypes.c_void_p())
-        self._size, self._n = ctypes.c_int64(), ctypes.c_int64()
-        self._spans = (ctypes.c_int64 * (MAX_TEXTS + 1))()
-        self._golds, self._told, self._sizes = (
-            (ctypes.c_int64 * (columns * MAX_TEXTS))() for columns in (1, layouts.TOLD_COLUMNS, SIZE_COLUMNS)
-        )
-        self.sizes_at = ctypes.addressof(self._sizes)
-        self._beside = beside
+    def __init__(self, options: RelCOptions, beside: TagGolds, *, one: bool) -> None:
+        self._gather = native.functions(UNIT)["gather"]
+        told = rows_of(layouts.Told, MAX_TEXTS)
+        # the numbers of all readings, which are read at once
+        self._told: Any = rows_of(Int, _N_TOLD * MAX_TEXTS, told)
+        self._spans: Any = rows_of(Int, MAX_TEXTS + 1)
+        self._golds: Any = rows_of(Int, MAX_TEXTS)
+        self.sizes = rows_of(Sizes, MAX_TEXTS)
+        self._responses: Any = layouts.Responses(
+            strict=options.strict, cuts=options.strict or options.strip_reasoning, one=one, told=told,
+            spans=self._spans, golds=self._golds, sizes=self.sizes, known=beside.known, store=beside.texts,
+        )  # fmt: skip
         self._set_room(ROOM)
 
     def _set_room(self, n_bytes: int) -> None:
         self.texts = (ctypes.c_char * n_bytes)()
-        self.texts_at, self._bytes = ctypes.addressof(self.texts), memoryview(self.texts).cast("B")
-        self._after = (
-            *self._beside,
-            *self._setting,
-            self.texts,
-            ctypes.c_int64(n_bytes),
-            self._told,
-            self._sizes,
-        )
+        self._bytes = memoryview(self.texts).cast("B")
+        self._responses.put(out=self.texts)
 
     def read(self, texts: Sequence[str], golds: Sequence[int]) -> None:
         """Read responses, each with the number of its gold, and set the attributes. Raises
         `UnicodeEncodeError` for lone surrogates."""
-        parts = [*map(str.encode, texts)]
-        n = self._n.value = len(parts)
+        parts, responses = [*map(str.encode, texts)], self._responses
+        n = responses.n = len(parts)
         self._spans[: n + 1] = [*accumulate(map(len, parts), initial=0)]
-        self._size.value = self._spans[n]
         self._golds[:n] = [*golds]
-        where = parts[0] if n == 1 else b"".join(parts), self._size, self._spans, self._golds, self._n
-        while True:
-            status = self._gather(*self._result, *where, *self._after)
-            if status:
-                raise RuntimeError(f"kernel failed with status {status}")
-            self.n_bytes = self._written.value
-            if self.n_bytes >= 0:
-                break
+        responses.data = parts[0] if n == 1 else b"".join(parts)
+        while (n_bytes := self._gather(responses)) < 0:
             self._set_room(2 * len(self.texts))
-        told = iter(self._told[: n * layouts.TOLD_COLUMNS])
+        self.n_bytes = n_bytes
+        told = iter(self._told[: _N_TOLD * n])
         self.rows = [*zip(told, told, told, told, strict=True)]
-        self.said = str(self._bytes[: self.n_bytes], "latin-1")
+        self.said = str(self._bytes[:n_bytes], "latin-1")

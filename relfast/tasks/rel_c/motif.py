@@ -26,9 +26,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
-from relfast_kernels.mcs.layouts import Pair
-
-from relfast.chem.common_substructure import Compared, Prepared, constant_in, prepared
+from relfast.chem.common_substructure import Compared, Pair, Prepared, constant_in, prepared
 from relfast.chem.common_substructure import judge as judge_pair
 from relfast.chem.smiles_table import has_isotope, same_clean_molecule
 from relfast.interrupts import uninterrupted

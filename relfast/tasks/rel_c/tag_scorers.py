@@ -10,11 +10,10 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Self
 
-from relfast_kernels.smiles.layouts import RESULT_COLUMNS
+from relfast_kernels.entry import rows_of
 from relfast_kernels.tags import layouts
 
-from relfast.chem.common_substructure import MOLECULES
-from relfast.chem.common_substructure import Golds as Motifs
+from relfast.chem.common_substructure import MOLECULES, GoldMolecules
 from relfast.chem.smiles_table import (
     FLAWS,
     Match,
@@ -28,7 +27,7 @@ from relfast.records import Outcome
 from relfast.tasks.base import Task
 from relfast.tasks.modules import MAX_TEXTS, KernelScorer
 from relfast.tasks.rel_c import RelCOptions, missing_isomers, motif
-from relfast.tasks.rel_c.extract import Golds, TagReader, can_read, reason_of
+from relfast.tasks.rel_c.extract import TagGolds, TagReader, can_read, reason_of
 
 GOLDS: Final = 8_192
 GOLD_BYTES: Final = 1 << 24
@@ -43,7 +42,7 @@ MAX_ANSWER_CHARS: Final = 4_000
 
 Answer = tuple[int, int, str | None]
 """Key of the outcome cache, all that an outcome depends on: the number of the gold, how the response was read
-(`HOW`), and the molecules that it names (None: none)."""
+(`relfast_kernels.tags.layouts`), and the molecules that it names (None: none)."""
 
 
 class TagScorer(KernelScorer):
@@ -132,25 +131,20 @@ class TagScorer(KernelScorer):
         """``gold`` of ``--details``."""
 
 
-NO_GOLDS: Final = Golds(
-    (ctypes.c_int64 * (layouts.GOLD_COLUMNS * MOLECULES))(),
-    ctypes.c_int64(MOLECULES),
-    (ctypes.c_char * 1)(),
-    ctypes.c_int64(1),
-)
+NO_GOLDS: Final = TagGolds(rows_of(layouts.Gold, MOLECULES), (ctypes.c_char * 1)())
 """An empty text for every gold: `MotifScorer` needs no golds in the reader's texts."""
 
 
 class MotifScorer(TagScorer):
     """The `KernelScorer` of REL-C2."""
 
-    def __init__(self, motifs: Motifs, options: RelCOptions, **settings: Any) -> None:
+    def __init__(self, motifs: GoldMolecules, options: RelCOptions, **settings: Any) -> None:
         super().__init__(options, **settings)
         self._motifs = motifs
 
     @classmethod
     def open(cls, task: Task, options: RelCOptions, **settings: Any) -> Self | None:
-        motifs = Motifs.open(whole_rings=options.strict) if can_read(options) else None
+        motifs = GoldMolecules.open(whole_rings=options.strict) if can_read(options) else None
         return None if motifs is None else cls(motifs, options, **settings)
 
     @property
@@ -172,7 +166,7 @@ class MotifScorer(TagScorer):
             n, start, end, how = read.rows[at]
             if n > 0 and end - start > 1:
                 text = said[start : end - 1]
-                flaw = flaw_of_text(text) if strict and how == layouts.HOW.nearly else None
+                flaw = flaw_of_text(text) if strict and how == layouts.NEARLY else None
                 if flaw is None:
                     places.append(at)
                     compared.append((golds[at], start, end - 1))
@@ -223,17 +217,13 @@ class IsomersScorer(TagScorer):
             if n != layouts.LEFT_TO_PYTHON:
                 n_read += 1
                 n_texts += n + self._golds.n_texts[gold]
-        results = self._table.hold(
-            read.texts_at, read.n_bytes, read.sizes_at, n_read, n_texts, strict=self._strict
-        )
+        results = iter(self._table.hold(read.texts, read.sizes, n_read, n_texts, strict=self._strict))
         outcomes: list[Outcome | None] = []
-        at = 0
         for (n, _, _, how), gold in zip(read.rows, golds, strict=True):
             if n == layouts.LEFT_TO_PYTHON:
                 outcomes.append(None)
             else:
-                match = Match._make((*results[at : at + RESULT_COLUMNS], ()))
-                at += RESULT_COLUMNS
+                match = Match._make((*next(results), ()))
                 outcome = None  # the table cannot decide: RDKit must
                 if match.decided:
                     flaw = FLAWS[match.flaw] if n else reason_of(how)
@@ -255,14 +245,12 @@ class IsomerGolds:
     Thread-safe: golds are only added and never move."""
 
     def __init__(self) -> None:
-        self._columns = (ctypes.c_int64 * (layouts.GOLD_COLUMNS * GOLDS))()
+        self._rows = rows_of(layouts.Gold, GOLDS)
         self._texts = lazy_memory(GOLD_BYTES)
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._used = 0
         self._adding = threading.Lock()
-        self.known: Final = Golds(
-            self._columns, ctypes.c_int64(GOLDS), self._texts, ctypes.c_int64(GOLD_BYTES)
-        )
+        self.known: Final = TagGolds(self._rows, self._texts)
         """The whole table, including golds that will be added later."""
         self.shown: list[list[str]] = []
         self.n_texts: list[int] = []
@@ -296,15 +284,9 @@ class IsomerGolds:
                 end, given_end = start + len(gold_text), start + len(gold_text) + len(given_text)
                 memoryview(self._texts).cast("B")[start:given_end] = gold_text + given_text
                 self._used = given_end
-                at = layouts.GOLD_COLUMNS * number
-                for column, value in (
-                    (layouts.GOLD.start, start),
-                    (layouts.GOLD.end, end),
-                    (layouts.GOLD.given_end, given_end),
-                    (layouts.GOLD.n, len(gold)),
-                    (layouts.GOLD.n_given, len(given)),
-                ):
-                    self._columns[at + column] = value
+                row = self._rows[number]
+                row.start, row.end, row.given_end = start, end, given_end
+                row.n, row.n_given = len(gold), len(given)
                 self.n_texts.append(len(gold) + len(given))
                 self.shown.append(gold)
             self._numbers[key] = number

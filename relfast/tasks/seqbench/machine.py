@@ -10,9 +10,10 @@ import ctypes
 import threading
 from array import array
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from relfast_kernels.compiled import native
+from relfast_kernels.entry import rows_of
 from relfast_kernels.layouts import ITEM_COLUMNS, TOKEN_COLUMNS
 from relfast_kernels.maze import layouts
 
@@ -33,108 +34,116 @@ _TEXTS_A_CALL: Final = 32
 """Responses that are scored per call of the kernel, after which another thread may run: 1 ms."""
 
 
+_SCORE_BYTES: Final = ctypes.sizeof(cast(Any, layouts.Score))
+
+
 class Machine:
     """The maze kernels with the work space of one thread, which grows as texts and mazes need."""
 
     def __init__(self) -> None:
         unit = native.functions(UNIT)
         self._judge, self._build, self._scan = unit["judge"], unit["build"], unit["scan"]
-        self._spaces: dict[int, Any] = {}
-        self.desk = array("q", bytes(8 * layouts.DESK_COLUMNS))
-        self._desk = self.desk.buffer_info()[0]
-        self._put(layouts.DESK.pairs, 16 * layouts.MAX_PAIRS)
-        self._put(layouts.DESK.span, 24)
+        self.desk: Any = layouts.Desk(
+            pairs=(ctypes.c_int64 * 2 * layouts.MAX_PAIRS)(), span=(ctypes.c_int64 * 3 * 1)()
+        )
         self._make_room(_TEXT_BYTES)
         self._grow(_NUMBERS)
-
-    def _put(self, place: int, size: int) -> None:
-        """Allocate work space of ``size`` bytes, all zeros, and enter its address in the desk."""
-        self._spaces[place] = space = (ctypes.c_char * size)()
-        self.desk[place] = ctypes.addressof(space)
+        self._building: Any = layouts.Building(desk=self.desk)
+        self._scanning: Any = layouts.Scanning(desk=self.desk)
+        self._judging: Any = layouts.Judging(texts=b"", desk=self.desk)
+        self._have_room(_TEXTS_A_CALL)
 
     def _make_room(self, size: int) -> None:
         """Ensure work space for texts of ``size`` bytes."""
-        if 2 * size + 64 > self.desk[layouts.DESK.text_size]:
+        if 2 * size + 64 > self.desk.text_size:
             size += size // 2
-            rows = 2 * (size // layouts.SHORTEST_ITEM + 4)
-            self._put(layouts.DESK.text, 2 * size + 64)
-            self._put(layouts.DESK.items, 4 * ITEM_COLUMNS * rows)
-            self._put(layouts.DESK.tape, 8 * TOKEN_COLUMNS * (size // 2 + 16))
-            self.desk[layouts.DESK.text_size], self.desk[layouts.DESK.items_size] = 2 * size + 64, rows
+            rows = size // layouts.SHORTEST_ITEM + 4
+            self.desk.put(
+                text=(ctypes.c_char * (2 * size + 64))(),
+                items=(ctypes.c_int32 * ITEM_COLUMNS * rows * 2)(),
+                tape=(ctypes.c_int64 * TOKEN_COLUMNS * (size // 2 + 16))(),
+            )
 
     def _grow(self, n: int) -> int:
         """Ensure work space of ``n`` int32 for searches; returns how many there are."""
-        if n > self.desk[layouts.DESK.numbers_size]:
-            self._put(layouts.DESK.numbers, 4 * n)
-            self.desk[layouts.DESK.numbers_size] = n
-        return int(self.desk[layouts.DESK.numbers_size])
+        if n > self.desk.n_numbers:
+            self.desk.put(numbers=(ctypes.c_int32 * n)())
+        return int(self.desk.n_numbers)
 
     def _give_back(self) -> None:
         """Give back work space for searches that is too large to be kept."""
-        if self.desk[layouts.DESK.numbers_size] > _KEPT:
-            self.desk[layouts.DESK.numbers_size] = 0
-            self._grow(_NUMBERS)
+        if self.desk.n_numbers > _KEPT:
+            self.desk.put(numbers=(ctypes.c_int32 * _NUMBERS)())
 
     def judge(
         self, responses: Sequence[bytes], problems: Sequence[int], how: int = 0
-    ) -> list[tuple[tuple[int, ...], tuple[float, ...]]]:
+    ) -> Sequence[layouts.Score]:
         """Find the plans in responses (UTF-8) and score them, each against the problem at the address in
-        ``problems``: a row of `FOUND` and a row of `RATIO` (`relfast_kernels.maze.layouts`) per response."""
-        n, sizes = len(responses), [*map(len, responses)]
-        texts = (ctypes.c_char_p * n)(*responses)
-        self._make_room(max(sizes, default=0))
-        found, ratios = (
-            array("q", bytes(8 * layouts.FOUND_COLUMNS * n)),
-            array("d", bytes(8 * layouts.N_RATIOS * n)),
-        )
-        lengths, addresses = array("q", sizes), array("q", problems)
-        inputs = lengths.buffer_info()[0], addresses.buffer_info()[0]
-        results = found.buffer_info()[0], ratios.buffer_info()[0]
-        at = 0
-        while at < n:
-            stop = min(at + _TEXTS_A_CALL, n)
-            done = self._judge(ctypes.addressof(texts), *inputs, at, stop, how, *results, self._desk)
-            if done < stop and done == at:
-                self._grow(8 * self.desk[layouts.DESK.numbers_size])
-            at = done
+        ``problems``."""
+        n, judging = len(responses), self._judging
+        if n > judging.n:
+            self._have_room(2 * n)
+        longest = start = 0
+        for row, response, problem in zip(self._responses, responses, problems, strict=False):
+            size = len(response)
+            row.start, row.end, row.problem = start, start + size, problem
+            start += size
+            longest = max(longest, size)
+        self._make_room(longest)
+        judging.texts = responses[0] if n == 1 else b"".join(responses)
+        ctypes.memset(self._scores, 0, _SCORE_BYTES * n)
+        done, judging.how = 0, how
+        while done < n:
+            judging.start, judging.stop = done, min(done + _TEXTS_A_CALL, n)
+            now = self._judge(judging)
+            if now == done:
+                self._grow(8 * self.desk.n_numbers)
+            done = now
         self._give_back()
-        whole, fractions = iter(found.tolist()), iter(ratios.tolist())
-        found_rows = zip(*[whole] * layouts.FOUND_COLUMNS, strict=True)
-        ratio_rows = zip(*[fractions] * layouts.N_RATIOS, strict=True)
-        return [*zip(found_rows, ratio_rows, strict=True)]
+        copy: Any = layouts.Score
+        return [copy.from_buffer_copy(score) for score in self._scores[:n]]
+
+    def _have_room(self, n: int) -> None:
+        """Have room for so many responses and their scores."""
+        self._responses: Any = rows_of(layouts.Response, n)
+        self._scores: Any = rows_of(layouts.Score, n)
+        self._judging.put(responses=self._responses, scores=self._scores)
 
     def build(self, structure: bytes, gold: bytes, target: bytes) -> tuple[int, Any]:
         """Build a problem (`relfast_kernels.maze.layouts`) from a maze (JSON), the gold plan, and the name of
         the person to rescue, for gold without a rescue: its size and numbers. If that fails, a `FLAW`,
         and the index of a gold item that is no action with the name of a door that cannot be read."""
-        raw, about = structure + gold + target, array("q", bytes(24))
-        ends = len(structure), len(structure) + len(gold), len(raw)
+        raw, building, told = structure + gold + target, self._building, self._building.told
+        building.structure, building.gold = len(structure), len(structure) + len(gold)
+        building.end = len(raw)
         self._make_room(len(raw))
         size = self._grow(_NUMBERS_A_BYTE * len(raw))
-        ctypes.memmove(self.desk[layouts.DESK.text], raw, len(raw))
-        while (n := self._build(*ends, about.buffer_info()[0], self._desk)) == layouts.NO_ROOM:
+        ctypes.memmove(self.desk.text, raw, len(raw))
+        while (n := self._build(building)) == layouts.NO_ROOM:
             size = self._grow(8 * size)
-        numbers = array("i", ctypes.string_at(self.desk[layouts.DESK.numbers] + 4 * about[1], 4 * max(n, 0)))
+        numbers = array("i", self._bytes_of(self.desk.numbers, told.offset, max(n, 0)))
         self._give_back()
         if n > 0:
             return n, numbers
-        name = ctypes.string_at(self.desk[layouts.DESK.text] + about[0], max(0, about[1] - about[0]))
-        return n, (about[0], name.decode("utf-8", "surrogatepass"))
+        name = self._bytes_of(self.desk.text, told.begin, told.end - told.begin)
+        return n, (told.index, name.decode("utf-8", "surrogatepass"))
+
+    @staticmethod
+    def _bytes_of(memory: Any, start: int, n: int) -> bytes:
+        """The bytes of ``n`` items of an array from ``start`` on."""
+        return bytes(memoryview(memory)[start : start + n])
 
     def plan(self, raw: bytes) -> tuple[bytes, tuple[int, int], list[list[int]]]:
         """The last plan of a text (UTF-8): the text, followed by the decoded forms of items with escapes; the
         plan's begin and end; and its items, none without a plan."""
-        size, result, place = len(raw), array("q", bytes(8)), layouts.DESK
-        self._make_room(size)
-        text, items, span = self.desk[place.text], self.desk[place.items], self.desk[place.span]
-        ctypes.memmove(text, raw, size)
-        self._scan(text, size, span, 1, result.buffer_info()[0], self._desk)
-        begin, end, _ = array("q", ctypes.string_at(span, 24))
-        row = 4 * ITEM_COLUMNS
-        first = items + row * (self.desk[place.items_size] // 2)
-        flat = array("i", ctypes.string_at(first, row * result[0])).tolist()
-        found = [flat[at : at + ITEM_COLUMNS] for at in range(0, len(flat), ITEM_COLUMNS)]
-        return ctypes.string_at(text, 2 * size), (begin, end), found
+        scanning, desk = self._scanning, self.desk
+        scanning.size = len(raw)
+        self._make_room(len(raw))
+        ctypes.memmove(desk.text, raw, len(raw))
+        self._scan(scanning)
+        begin, end, _ = desk.span[0]
+        found = [item[:] for item in desk.items[1][: scanning.told.n_items]]
+        return self._bytes_of(desk.text, 0, 2 * len(raw)), (begin, end), found
 
 
 class _Threads(threading.local):

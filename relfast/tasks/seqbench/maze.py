@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import orjson
 from relfast_kernels import layouts
-from relfast_kernels.maze.layouts import FLAW, FOUND, Flaw
+from relfast_kernels.maze.layouts import FLAW, Flaw
 
 from relfast.errors import InputError
 from relfast.json_text import decode_text
@@ -422,15 +422,15 @@ class Maze:
         texts = [str(["?" if action is None else str(action) for action in plan]) for plan in plans]
         found = machine().judge([*map(encode, texts)], [self.numbers.buffer_info()[0]] * len(texts))
         return [
-            (row[FOUND.violation], row[FOUND.violation_index])
-            if row[FOUND.n_actions]
+            (score.violation, score.violation_index)
+            if score.n_actions
             else (layouts.BAD_ACTION if plan else layouts.NO_RESCUE, 0)
-            for plan, (row, _) in zip(plans, found, strict=True)
+            for plan, score in zip(plans, found, strict=True)
         ]
 
 
 def _tables(numbers: array[int]) -> Any:
-    """The parts of a packed problem, as a `relfast_kernels.maze.search.Problem`."""
+    """The parts of a packed problem, as a `relfast_kernels.maze.search.MazeProblem`."""
     import numpy as np
     from relfast_kernels.maze.search import unpack
 

@@ -224,31 +224,27 @@ def _outcomes(attempts: Sequence[Attempt], options: Options, how: int) -> tuple[
     how |= layouts.IS_STRICT if options.strict else 0
     found = machine().judge(texts, [each.problem.address for each in attempts], how)
     outcomes = [
-        _outcome(each, text, *scored, options.strict)
-        for each, text, scored in zip(attempts, texts, found, strict=True)
+        _outcome(each, text, score, options.strict)
+        for each, text, score in zip(attempts, texts, found, strict=True)
     ]
-    return outcomes, [row[layouts.FOUND.certain] for row, _ in found]
+    return outcomes, [score.certain for score in found]
 
 
-def _outcome(
-    each: Attempt, text: bytes, row: Sequence[int], ratios: Sequence[float], strict: bool
-) -> Outcome:
-    """The outcome of a response, made of the kernel's two result rows."""
-    violation, violation_index, n, is_exact, is_optimal, unknown, begin, end, vote, _ = row
-    progress, precision, recall, f1, legal_ratio, walk_score = ratios
-    problem, fields = each.problem, each.fields
-    exact, optimal, is_legal = is_exact == 1, is_optimal == 1, violation < 0
+def _outcome(each: Attempt, text: bytes, score: layouts.Score, strict: bool) -> Outcome:
+    """The outcome of a response, made of the kernel's result."""
+    problem, fields, violation, n = each.problem, each.fields, score.violation, score.n_actions
+    exact, optimal, is_legal = score.exact == 1, score.optimal == 1, violation < 0
     metrics = {
         "exact_match": exact,
-        "progress_ratio": progress,
-        "precision": precision,
-        "recall": recall,
-        "f1": f1,
+        "progress_ratio": score.progress,
+        "precision": score.precision,
+        "recall": score.recall,
+        "f1": score.f1,
         "valid": is_legal,
         "optimal": optimal,
-        "legal_ratio": legal_ratio,
+        "legal_ratio": score.legal_ratio,
         "violation": None if is_legal else VIOLATIONS[violation],
-        "violation_index": None if is_legal else violation_index,
+        "violation_index": None if is_legal else score.violation_index,
         "n_actions": n,
         "logical_depth": problem.length if fields.depth is None else fields.depth,
         "backtracking": problem.unlocks if fields.backtracking is None else fields.backtracking,
@@ -258,14 +254,14 @@ def _outcome(
     if problem.source is None:
         metrics |= _OF_NO_MAZE
     if strict:
-        given_up = n and (problem.given_up or unknown)
+        given_up = n and (problem.given_up or score.given_up)
         nothing = each.reason or (None if n else "no_answer")
-        metrics |= {"walk_score": walk_score, "reason": SEARCH_GIVEN_UP if given_up else nothing}
-    pred = text[begin:end].decode("utf-8", "surrogatepass") if n else None
+        metrics |= {"walk_score": score.walk_score, "reason": SEARCH_GIVEN_UP if given_up else nothing}
+    pred = text[score.begin : score.end].decode("utf-8", "surrogatepass") if n else None
     return Outcome(
         optimal if strict else exact,
         metrics,
         {"pred": pred, "gold": problem.text},
         n > 0,
-        vote=f"{vote:x}" if n else None,
+        vote=f"{score.vote:x}" if n else None,
     )
