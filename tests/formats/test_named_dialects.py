@@ -36,6 +36,8 @@ LACKING = {
     "lmms-eval": "doc_id",
     "evalscope": "model_output",
     "matharena": "problem",
+    "nemo-skills": "generation",
+    "skyrl": "output_response",
 }
 BLOCKED = {"promptFeedback": {"blockReason": "SAFETY"}}
 SAFETY = {"type": "ContentFilter", "message": "the prompt was blocked (blockReason SAFETY)"}
@@ -61,7 +63,7 @@ def test_what_a_row_lacks_is_said(dialect: str) -> None:
         "message": f"no row of {dialect}, as --input-format has it: field {LACKING[dialect]!r} is missing; "
         "without the option it is read as native",
     }
-    if dialect not in ("trl", "opencompass", "lmms-eval"):
+    if dialect not in ("trl", "opencompass", "lmms-eval", "nemo-skills", "skyrl"):
         row = score({"custom_id": 7, **dict.fromkeys(DIALECTS[dialect].needs)}, input_format=dialect)
         assert row.id == 7
         assert row.error is not None

@@ -13,6 +13,7 @@ from processes import python
 from relfast_kernels.compiled import native
 
 ROOT = Path(native.__file__).parent.parent
+BUILDER = ("compiled/builder.py", "compiled/views.py", "compiled/jit.py", "entry.py")
 
 
 @pytest.mark.parametrize("unit", native.UNITS)
@@ -22,7 +23,7 @@ def test_all_sources_of_a_unit_decide_its_name(unit: str) -> None:
     loaded = python("-c", f"import sys, {module}; print(*sys.modules)", check=True).stdout.split()
     ours = {ROOT.parent / f"{name.replace('.', '/')}.py" for name in loaded if "relfast_kernels." in name}
     sources = {ROOT / name for name in native.sources(unit)}
-    assert sources == {*filter(Path.exists, ours), ROOT / "compiled/builder.py"}
+    assert sources == {*filter(Path.exists, ours), *map(ROOT.joinpath, BUILDER)}
 
 
 class WithoutDocumentation(ast.NodeTransformer):

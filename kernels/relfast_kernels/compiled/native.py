@@ -452,7 +452,7 @@ def functions(unit: str) -> Functions:
 
         with uncharged():
             declared = importlib.import_module(entries_of(unit)).ENTRIES
-        found = _plain[unit] = {name: _as_plain(function) for name, (function, _) in declared.items()}
+        found = _plain[unit] = {name: _as_plain(*entry) for name, entry in declared.items()}
     return found
 
 
@@ -472,14 +472,18 @@ def _start_anew() -> None:
 os.register_at_fork(after_in_child=_start_anew)
 
 
-def _as_plain(function: Callable[..., int]) -> Callable[..., int]:
+def _as_plain(function: Callable[..., int], given: Any) -> Callable[..., int]:
     """An entry as plain Python, called as what `callable_at` returns."""
     import numpy as np
+
+    from relfast_kernels.compiled.plain_views import view
+
+    convert = _address if isinstance(given, str) else view
 
     def call(*values: Any) -> int:
         # one at a time, like calls that hold the GIL; integers wrap around as in machine code
         with uncharged(), _calling, np.errstate(all="ignore"):
-            return int(function(*map(_address, values)))
+            return int(function(*map(convert, values)))
 
     def call_raw(result: Any, _: Any, *values: Any) -> int:
         result._obj.value = call(*values)
