@@ -208,7 +208,7 @@ class Golds:
             return None
         entry = Entry(task=said.task, answer=said.answer)
         try:
-            task = find_task(entry.task) if complete_gold(entry, self._job) is None else None
+            task = None if complete_gold(entry, self._job) else find_task(entry.task)
             # rows without an id of their own have a digest of this and their prompt
             whole = b"" if self._job.data else orjson.dumps(said.answer if said.is_digested else entry.answer)
         except Exception:  # the lines are scored the ordinary way, which reports the error in rows
