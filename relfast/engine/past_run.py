@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from relfast.engine.io.commit_log import JOURNAL_SUFFIX, PATHS, CommitLog
+from relfast.engine.io.commit_log import JOURNAL_SUFFIX, CommitLog
 from relfast.engine.job import Job, make_job
 from relfast.engine.signature import signature
 from relfast.errors import RelfastError
+from relfast.support.growing import PATHS
 from relfast.tasks import TASKS
 
 

@@ -97,12 +97,17 @@ def test_plain_python_reads_and_writes_by_name() -> None:
 
 _BUILD = """
 import sys
-from relfast_kernels.compiled import builder, native
+import tempfile
+from relfast_kernels.compiled import builder, making, native
 from relfast_kernels.compiled.jit import kernel
 import test_entry
 test_entry.ENTRIES = {"work": (kernel(test_entry.work), test_entry.Block)}
 module, entries = builder.module_of("test_entry", own_way=sys.argv[1] == "own")
-address_of = native._open_object(None, builder.emitted(module, reloc="static", codemodel="large"), "")
+native.cache().check(make=True)
+with tempfile.NamedTemporaryFile() as file:
+    file.write(making._link(builder.emitted(module, reloc="pic", codemodel="default")))
+    file.flush()
+    address_of = native._open_library(file, "")
 call = native.callable_at(address_of(entries["work"]["symbol"]), "p", holds_gil=True)
 block = test_entry.a_block(test_entry.some_lines())
 print(test_entry.told(block, call(block)))
