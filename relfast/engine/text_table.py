@@ -136,11 +136,6 @@ class TextTable:
                 last = number == len(forms) - 1
                 assert last or (form.when and not form.needs)
                 self._ways.append((number, 0, *self._tests_of(form.needs if last else form.when)))
-<<<<<<< HEAD
-=======
-        self.flags = [row[columns.FORM_FLAGS] for row in rows]
-        """The flags of each form."""
->>>>>>> main
         ends: list[Sequence[int]] = [self._path_list(REASONS), *map(self._span, _PLAIN_ENDS)]
         assert len(self._bit_of) <= columns.MOST_BITS
         known = [(*span, self._bit_of.get(name, 0)) for span, name in zip(spans, members, strict=True)]
