@@ -41,7 +41,6 @@ from relfast.formats.paths import follow
 from relfast.formats.reading import gold_readers
 from relfast.json_text import decode_object
 from relfast.memory import lazy_memory
-from relfast.tasks import EXACT_FIELDS
 from relfast.tasks.text_scorer import WorkSpace, numbers
 
 RECORDS: Final = 4_096
@@ -87,7 +86,7 @@ class Projection:
 
     def __init__(self, job: Job, functions: Mapping[str, Callable[..., int]]) -> None:
         self._scan, self._outline = functions["scan"], functions["outline"]
-        self._map = {field: path for field, path in job.field_map.items() if field in ("task", "answer")}
+        self._map = job.field_map
         self._table, self._readers = TextTable(job), gold_readers(job.dialect)
         self.settings = numbers(SET_SIZE)
         self._work, self._state, self._lines = WorkSpace(), numbers(STATE_SIZE), numbers(0)
@@ -158,10 +157,13 @@ class Projection:
         if has_large_integer(text):
             return None
         try:
-            row = decode_object(text, EXACT_FIELDS)
+            row = decode_object(text)
             task, answer = self._readers[form](row)
-            mapped = {field: follow(row, path) for field, path in self._map.items()}
+            if "task" in self._map:
+                task = follow(row, self._map["task"])
+            if "answer" in self._map:
+                answer = follow(row, self._map["answer"])
         except Exception:  # the line will be scored the ordinary way, which reports the error in a row
             return None
         digested = self._table.flags[form] & DIGESTS_PROMPT != 0
-        return SaidGold(mapped.get("task", task), mapped.get("answer", answer), digested)
+        return SaidGold(task, answer, digested)

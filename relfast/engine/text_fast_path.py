@@ -1,11 +1,11 @@
 """The fast path for lines: it finds ids and responses, and makes the rows of the text tasks (REL-A, B1, C1),
 from a block's bytes without decoding the JSON of each line.
 
-The kernel `relfast_kernels.text` finds ids and responses in lines of all dialects (by `text_table`), and
-hashes the other fields to a digest, which stands for the gold. The first line with a digest is decoded the
-ordinary way and its gold prepared (`text_gold`). Responses in later lines with that digest are scored in
-place, and their rows written from templates (`text_rows`), which are made with the code that makes all other
-rows, so that the bytes are equal. All other lines are scored the ordinary way, and their rows put in order.
+The kernel `relfast_kernels.text` finds ids and responses in lines of all dialects (`projection`), and makes
+digests of task and answer and of all other fields, which stand for the gold. The gold of the first line with
+a digest is prepared (`text_gold`). Responses in all lines with that digest are scored in place, and their
+rows written from templates (`text_rows`), which are made with the code that makes all other rows, so that the
+bytes are equal. All other lines are scored the ordinary way, and their rows put in order.
 The fast path is used only if its machine code has been compiled."""
 
 from __future__ import annotations
@@ -126,7 +126,9 @@ class TextFastPath:
             if digest in added or answer in added:
                 continue
             if answer and answer not in self._refused:
-                if self._golds.add_answer(answer, self._gold_in(block, number, held)):
+                said = self._golds.add_answer(answer, self._gold_in(block, number, held))
+                if said is not None:
+                    self._known.keep(answer, said, 0)
                     added.add(answer)
                     continue
                 self._refuse(answer)

@@ -14,8 +14,10 @@ from relfast_kernels.layouts import (
     HAS_ID_ONLY,
     ID_OF_GOLD,
     IN_DATA,
+    LINE_ANSWER,
     LINE_COLUMNS,
     LINE_DIGEST,
+    LINE_GOLD,
     LINE_KIND,
     LINE_RECORD,
     LINE_REST,
@@ -68,7 +70,8 @@ class Taken(NamedTuple):
 
 
 class KnownGold:
-    """Golds, as records without a response, by the kernel's digests. When it is full it forgets them all."""
+    """Golds, as records without a response, by the kernel's digests of lines or of tasks and answers. When it
+    is full it forgets them all."""
 
     def __init__(self, scoring: Scoring, limit: int = MAX_BYTES) -> None:
         self._scoring = scoring
@@ -114,7 +117,11 @@ class KnownGold:
         looked_at = TASKS[record.task].row_fields
         if looked_at and (digest & ROW_UNSEEN or not set(looked_at).issubset(GOLD_MEMBERS)):
             return
-        size = len(line) + _RECORD_BYTES
+        self.keep(digest, record, len(line))
+
+    def keep(self, digest: int, record: Record, size: int) -> None:
+        """Keep a gold, whose content takes ``size`` bytes."""
+        size += _RECORD_BYTES
         if self._size + size > self._limit:
             self.golds.clear()
             self._size = 0
@@ -134,6 +141,9 @@ class KnownGold:
             at, end = lines[place + LINE_RECORD], lines[place + LINE_COLUMNS + LINE_RECORD]
             fields = lines[place + LINE_KIND] == FIELDS
             known = self.golds.get(lines[place + LINE_DIGEST]) if fields else None
+            is_of_gold = known is not None and lines[place + LINE_REST] >= ID_OF_GOLD
+            if known is None and fields and lines[place + LINE_GOLD] >= 0:
+                known = self.golds.get(lines[place + LINE_ANSWER])
             index = block.first_index + number
             if known is None:
                 entries += self._scoring.line(block.line(number), index, block.chosen)
@@ -141,7 +151,6 @@ class KnownGold:
                 continue
             task = TASKS[known.task]
             n_known += task.kernels is not None
-            is_of_gold = lines[place + LINE_REST] >= ID_OF_GOLD
             id, prompt = (known.id, known.prompt) if is_of_gold else id_of(texts, records, at)
             for sample in range(end - at):
                 row = (at + sample) * RECORD_COLUMNS
@@ -192,22 +201,23 @@ class Golds:
         if not self._prepared.has_room(n_lines):
             self._begin()
 
-    def add_answer(self, digest: int, said: SaidGold | None) -> bool:
-        """Add a gold under the digest of the task and answer that a line names; False if responses of that
-        task are not read here, or compared with more than that, or there is no room."""
+    def add_answer(self, digest: int, said: SaidGold | None) -> Record | None:
+        """Add a gold under the digest of the task and answer that a line names; a record with these. None if
+        responses of that task are not read here, or compared with more than that, or there is no room."""
         if said is None:
-            return False
+            return None
         entry = Entry(task=said.task, answer=said.answer)
         try:
-            task = find_task(entry.task) if complete_gold(entry, self._job) is None else None
+            task = None if complete_gold(entry, self._job) else find_task(entry.task)
             # rows without an id of their own have a digest of this and their prompt
             whole = b"" if self._job.data else orjson.dumps(said.answer if said.is_digested else entry.answer)
         except Exception:  # the lines are scored the ordinary way, which reports the error in rows
-            return False
+            return None
         number = NUMBERS.get(task.name, -1) if task is not None and self._reads else -1
         if number < 0 or (self._job.options.strict and TASK_BY_NUMBER[number][1].strict_gold):
-            return False
-        return self._enter(digest, self._prepared.add(number, gold_text(entry.answer), whole))
+            return None
+        is_added = self._enter(digest, self._prepared.add(number, gold_text(entry.answer), whole))
+        return Record(0, None, TASK_BY_NUMBER[number][0].name, entry.answer, "") if is_added else None
 
     def add(self, digest: int, record: Record, rest: int) -> bool:
         """Add a record's gold under a digest, with its prompt's key if the digest includes it (`ID_OF_GOLD`);

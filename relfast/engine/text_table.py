@@ -125,6 +125,8 @@ class TextTable:
         dialects = DIALECTS if job.dialect == "auto" else {job.dialect: DIALECTS[job.dialect]}
         forms = [form for dialect in dialects.values() for form in dialect.forms]
         rows = [self._form(form) for form in forms]
+        self.flags = [row[columns.FORM_FLAGS] for row in rows]
+        """The flags of each form."""
         if job.dialect == "auto":
             self._ways = [way for number, form in enumerate(forms) for way in self._ways_to(number, form)]
             # a row that fits no other form is read as relfast's own
@@ -134,8 +136,6 @@ class TextTable:
                 last = number == len(forms) - 1
                 assert last or (form.when and not form.needs)
                 self._ways.append((number, 0, *self._tests_of(form.needs if last else form.when)))
-        self.flags = [row[columns.FORM_FLAGS] for row in rows]
-        """The flags of each form."""
         ends: list[Sequence[int]] = [self._path_list(REASONS), *map(self._span, _PLAIN_ENDS)]
         assert len(self._bit_of) <= columns.MOST_BITS
         known = [(*span, self._bit_of.get(name, 0)) for span, name in zip(spans, members, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import pytest
@@ -34,7 +35,16 @@ GOLDS: Final[tuple[dict[str, Any], ...]] = (
 )
 
 
-FUNCTIONS: Final = native.load("text")
+Functions = Mapping[str, Callable[..., int]]
+
+
+@pytest.fixture(scope="module")
+def functions() -> Functions:
+    if native.load("text") is None:
+        native.build("text")
+    found = native.load("text")
+    assert found is not None
+    return found
 
 
 def lines_of(rng: random.Random, n: int) -> list[bytes]:
@@ -58,11 +68,11 @@ def ordinary(lines: list[bytes]) -> dict[Any, Entry]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_records_are_those_of_decoded_lines(seed: int) -> None:
+def test_records_are_those_of_decoded_lines(seed: int, functions: Functions) -> None:
     rng = random.Random(seed)
     files = [lines_of(rng, rng.choice((3, 40, 300))) for _ in range(2)]
     known = ordinary([line for lines in files for line in lines])
-    golds = [GoldRecords(functions) for functions in (FUNCTIONS, None)]
+    golds = [GoldRecords(known_functions) for known_functions in (functions, None)]
     for gold in golds:
         for lines in files:
             gold.read(lines, "gold.jsonl")
@@ -83,9 +93,9 @@ def test_records_are_those_of_decoded_lines(seed: int) -> None:
     assert golds[0].questions() == questions
 
 
-def test_many_records_are_found() -> None:
+def test_many_records_are_found(functions: Functions) -> None:
     """The table grows while a file is read; ids that repeat are one record, the last."""
-    gold = GoldRecords(FUNCTIONS)
+    gold = GoldRecords(functions)
     lines = [b'{"id": "%d", "answer": {"target": %d}}' % (n % 20_000, n % 7) for n in range(30_000)]
     gold.read(lines, "gold.jsonl")
     assert len(gold) == 20_000

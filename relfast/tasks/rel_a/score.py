@@ -29,7 +29,7 @@ def read(response: object, options: Options) -> Extracted[int | None]:
         from relfast_kernels.text import responses as published
 
     data = utf8(response)
-    panel = published.find_choice(data, 0, len(data))
+    panel = int(published.find_choice(data, 0, len(data)))
     if panel == published.TOO_LONG:
         message = f"answer number has more than {published.MAX_DIGITS} digits"
         return Extracted(None, found=False, error=message)
