@@ -189,8 +189,11 @@ def _on_ray(
     part_bytes: int | None,
     **how: Any,
 ) -> Summary:
+    from relfast_kernels.compiled import native
+
     from relfast.distributed.run import PART_BYTES, score_on_ray
 
+    native.tell_missing()  # nodes are taken to be like this machine
     try:
         return score_on_ray(inputs, output, job, address=address, part_bytes=part_bytes or PART_BYTES, **how)
     except KeyboardInterrupt:

@@ -50,8 +50,8 @@ that it ran."""
 
 _SHOWN: Final = 5
 _RUN, _MANIFEST, _LOCK = "run.json", "manifest.json", ".lock"
-_OURS: Final = re.compile(r"part-\d{6,}\.|\..*\.part|(run|manifest)\.json$|_parts$")
-_STALE: Final = re.compile(r"part-\d{6,}\.|\..*\.part")
+_DRAFT: Final = re.compile(r"\.[0-9a-f]{32}\.part\.")
+_ROWS: Final = re.compile(r"part-\d{6,}\.")
 
 
 def score_on_ray(
@@ -197,6 +197,11 @@ def _summary(done: Sequence[Done], placed: Sequence[Shard], job: Job, limit: int
     return summary
 
 
+def _is_ours(name: str) -> bool:
+    """Whether a run has written this entry of its folder."""
+    return bool(_DRAFT.match(name) or _ROWS.match(name)) or name in (_RUN, _MANIFEST, NOTES)
+
+
 class RunFolder:
     """The output folder of a run, a context manager that holds its lock. Object stores have none; in them
     files appear complete.
@@ -226,7 +231,7 @@ class RunFolder:
             if resume and there:
                 check_settings(self._settings_before(), settings, folder.join(_RUN), folder.path)
             else:
-                for name in filter(_OURS.match, there):
+                for name in filter(_is_ours, there):
                     folder.remove(name)
             folder.make(NOTES)
             folder.write(_RUN, encode_indented({"run": settings}))
@@ -245,7 +250,7 @@ class RunFolder:
         """Write the manifest, and remove files of rows that are of no shard."""
         files = {item.file for item in done}
         for name in self._folder.names():
-            if _STALE.match(name) and name not in files:
+            if _ROWS.match(name) and name not in files:
                 self._folder.remove(name)
         manifest = {
             "relfast_manifest": 1,
@@ -275,7 +280,7 @@ class RunFolder:
         """Remove what tasks that were ended have left; after an error such as a wrong address all that this
         run has written, if it has scored nothing and the folder was empty before."""
         with contextlib.suppress(RelfastError, OSError):
-            drafts = [name for name in self._folder.names() if name.startswith(".") and name != _LOCK]
+            drafts = filter(_DRAFT.match, self._folder.names())
             empty = isinstance(error, RelfastError) and self._new and not self._folder.names(NOTES)
             for name in [*drafts, *((NOTES, _RUN, _LOCK) if empty else ())]:
                 self._folder.remove(name)

@@ -25,7 +25,7 @@ from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import Codec
 from relfast.engine.io.filters import HEAD_BYTES as FILTER_BYTES
 from relfast.engine.io.filters import Filters
-from relfast.engine.io.reader import cut_file, cut_parquet, cut_stream
+from relfast.engine.io.reader import cut_file, cut_parquet, cut_stream, first_lines
 from relfast.engine.io.sources import HEAD_BYTES, Source, check_foreign, codec_of, iterate_lines
 from relfast.engine.io.writer import encoder
 from relfast.engine.job import Job
@@ -235,17 +235,13 @@ def _check_unchanged(shard: Shard) -> None:
 
 def _to_score(shard: Shard, blocks: Iterator[Block]) -> Iterator[Block]:
     """The blocks with their source, filter and indices in the run, up to ``shard.take`` lines."""
-    at, n_taken = shard.first_index, 0
-    for block in blocks:
-        if shard.take >= 0:
-            block.n_lines = min(block.n_lines, shard.take - n_taken)
-            if block.n_lines <= 0:
-                return
+    at = shard.first_index
+    for block in blocks if shard.take < 0 else first_lines(blocks, shard.take):
         block.source, block.filter = shard.source, shard.filter
-        block.place(at + n_taken)
+        block.place(at)
         yield block
-        n_taken += block.n_lines
-    if shard.take < 0 and n_taken != shard.n_lines:
+        at += block.n_lines
+    if shard.take < 0 and at != shard.first_index + shard.n_lines:
         raise ReadError("it changed while it was read", file=shard.path)
 
 

@@ -161,7 +161,7 @@ sys.addaudithook(note)
 def python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """A run of Python with what lies in a folder in front, and a cache of its own."""
     environment = {"PYTHONPATH": str(folder), "RELFAST_CACHE_DIR": str(folder / "cache")}
-    environment |= {"RELFAST_COMPILE": "background", "COMPILING": str(folder / "compiling")}
+    environment |= {"RELFAST_COMPILE": "", "COMPILING": str(folder / "compiling")}
     return processes.python(*arguments, cwd=folder, environment=environment, timeout=5 * PATIENCE)
 
 

@@ -234,7 +234,7 @@ def test_a_kernel_that_fails_is_told_of_once(
         scorer.score_one("REL-B1", gold, "No")
         for name in ("_score_short", "_score_long"):
             monkeypatch.setattr(scorer._scoring.kernels.of("REL-B1"), name, lambda *given: 1)
-        rows = scorer.score_batch("REL-B1", [gold] * len(responses), responses).scores
+        rows = [*scorer.score_batch("REL-B1", [gold] * len(responses), responses)]
         asked = [("REL-B1", gold, text) for text in responses]
         assert rows == list(scores_of(asked, kernels=False, policy="strict")[0])
         assert [scorer.reward("REL-B1", gold, text) for text in responses] == [row.reward for row in rows]

@@ -14,7 +14,7 @@ from relfast_kernels.entry import ArrayField, InnerField, Struct, dtype_of, fiel
 
 
 def view_of(struct: type[Struct]) -> Any:
-    """A function for kernels: from the address of a struct to what `relfast_kernels.entry.view` returns."""
+    """A function for kernels: from the address of a struct to what `plain_views.view` returns."""
     made = _type_of(struct)
 
     @intrinsic
