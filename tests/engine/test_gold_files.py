@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import pytest
+from missing_kernels import built
 from relfast_kernels.compiled import native
 
 from relfast.engine.gold_records import GoldRecords
@@ -40,8 +41,7 @@ Functions = Mapping[str, Callable[..., int]]
 
 @pytest.fixture(scope="module")
 def functions() -> Functions:
-    if native.load("text") is None:
-        native.build("text")
+    built("text")
     found = native.load("text")
     assert found is not None
     return found
