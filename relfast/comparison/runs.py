@@ -177,7 +177,7 @@ def _shape(metrics: Mapping[str, Any], by: Sequence[str]) -> int:
 
 RunLike = str | Path | Summary | ScoreBatch | Sequence[Score]
 
-_NAMED: Final = re.compile(r"([^=/\\]{1,80})=(.+)", re.DOTALL)
+_NAMED: Final = re.compile(r"([^=/]{1,80})=(.+)", re.DOTALL)
 _SUFFIXES: Final = re.compile(r"(\.(jsonl|json|gz|zst|parquet|csv|scored))+$")
 _MOST_SUMMARIES: Final = 100
 _SUMMARY_BYTES: Final = 16 * 2**20

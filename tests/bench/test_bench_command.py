@@ -142,15 +142,17 @@ def test_what_needs_a_model_that_is_not_here_is_left_out(
     """As after an install without models: the default sets are those that can be scored; a named one is refused."""
     monkeypatch.setattr("relfast.embed.models.kept_directory", lambda name: None)
     monkeypatch.setattr("relfast.embed.models.package_directory", lambda name: None)
-    style = ("--style", "paper", "--dpi", "100")
+    style = ("--style", "paper", "--font", "serif")
     arguments = ["bench", "--mock", "--limit", "2", "--workers", "0", "-q", "-o", tmp_path / "out", *style]
     assert exit_code(*arguments) == 0
     told = capsys.readouterr().err
     assert "relfast: realign was left out: no embedding model is on this machine" in told
     found = {path.name for path in (tmp_path / "out" / "mock").glob("*.scored.jsonl")}
     assert found == {"rel.scored.jsonl", "seqbench.scored.jsonl"}
-    figure = (tmp_path / "out" / "mock" / "report" / "accuracy_by_task.png").read_bytes()
-    assert int.from_bytes(figure[16:20]) == 335, "85 mm at 100 dots per inch"
+    figure = (tmp_path / "out" / "mock" / "report" / "accuracy_by_task.svg").read_text("utf-8")
+    assert 'width="241.2pt"' in figure, "85 mm, as for a paper's column"
+    assert "Accuracy by task" not in figure
+    assert "serif" in figure
     for more in (["--set", "realign"], ["--embedder", "nosuch"]):
         assert exit_code(*arguments, "--overwrite", *more) == 2
 

@@ -185,7 +185,7 @@ def test_what_is_counted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     interval = f"{low:.3f}–{high:.3f}"
     header, row, at_k, lost, signature = capsys.readouterr().err.splitlines()
     assert header.split() == ["task", "prompts", "responses", "correct", "95", "%", "interval", "parsed", "unscored"]  # fmt: skip
-    assert row.split() == ["REL-A1", "3", "13", "0.333", interval, "100.0%", "4"]
+    assert row.split() == ["REL-A1", "3", "13", "0.333", interval, "100.0", "%", "4"]
     assert at_k == ("REL-A1: pass@2 0.500 (2/3 prompts) · pass@4 1.000 (2/3) · maj@4 0.250 (2/3)")
     assert lost == "without a score: 1 invalid record, 3 timeout"
     assert signature == summary.signature
@@ -247,6 +247,6 @@ def test_neither_headings_nor_numbers_are_cut(
     print_summary(summarize(Tally.of(scores), "signed"))
     said = capsys.readouterr().err
     assert "…" not in said
-    for word in ("prompts", "responses", "correct", "parsed", "unscored", "1,234", "1,240", "100.0%"):
+    for word in ("prompts", "responses", "correct", "parsed", "unscored", "1,234", "1,240", "100.0 %"):
         assert word in said
     assert max(map(len, said.splitlines())) <= columns
