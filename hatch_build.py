@@ -81,10 +81,6 @@ class Wheel(BuildHookInterface):  # type: ignore[type-arg]
                 self.app.display_info(f"  {made.unit} compiled; {made.share:.0%} of all kernels")
 
         # a small one first: what keeps all from being built is told after seconds
-        native.make(["align"], processors=processors)
-        native.make(list(native.UNITS), processors=processors, tell=tell)
-        libraries = [native.shared_library(unit, one) for unit in native.UNITS for one in processors]
-        # those of this very processor are kept as object files where nothing links
-        if not all(path.exists() for path in libraries):
-            raise OSError("nothing here links a shared library that can be loaded, neither ld nor cc")
-        return libraries
+        making.make(["align"], processors=processors)
+        making.make(list(native.UNITS), processors=processors, tell=tell)
+        return [native.shared_library(unit, one) for unit in native.UNITS for one in processors]

@@ -29,7 +29,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, Self
+
+if TYPE_CHECKING:
+    from benchmarks.gate_probes import Probe  # the build before brings its own
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 MEASURED: Final = ("relfast", "kernels", "pyproject.toml")
@@ -44,15 +47,6 @@ EXTRA: Final = (5, 6)
 """Calls of a slice, and those of one that is slowed by a fifth."""
 
 Seconds = float
-Work = Callable[[], object]
-
-
-class Probe(NamedTuple):
-    """Work, and how many slices of it are measured. ``whole``: a command of its own, which is run once a slice."""
-
-    ours: Work
-    slices: int = 60
-    whole: bool = False
 
 
 class NoProbeError(Exception):
@@ -65,7 +59,7 @@ def cpu_seconds() -> Seconds:
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def timed(work: Work, calls: int) -> Seconds:
+def timed(work: Callable[[], object], calls: int) -> Seconds:
     """CPU time of so many calls."""
     started = cpu_seconds()
     for _ in range(calls):

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import orjson
 
-from benchmarks.gate import Probe
 from benchmarks.measure import relfast_command
 from benchmarks.workloads_dumps import PROMPTS
 
 TEXT_RECORDS: Final = 20_000
 CHEM_RECORDS: Final = 1_500
+
+
+class Probe(NamedTuple):
+    """Work, and how many slices of it are measured. ``whole``: a command of its own, which is run once a slice."""
+
+    ours: Callable[[], object]
+    slices: int = 60
+    whole: bool = False
 
 
 def _alignment(folder: Path) -> Probe:

@@ -12,7 +12,7 @@ import orjson
 import pytest
 from naive_rel import score_c3
 from processes import python
-from relfast_kernels.compiled import native
+from relfast_kernels.compiled import making, native
 
 from . import workloads_chem
 from .floors import decode, rdkit_alone, write_rdkit_work
@@ -124,15 +124,15 @@ def test_ten_records(tmp_path: Path, benchmark: Any) -> None:
 
 
 def test_compile_text_kernels(tmp_path: Path, benchmark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compile time, on its own: an empty cache, numba and LLVM to the object file. As a smoke test, this
+    """Compile time, on its own: an empty cache, numba and LLVM to the library. As a smoke test, this
     process compiles, which has numba loaded, and a small unit."""
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
     unit = "align" if benchmark.disabled else "text"
-    code = f"from relfast_kernels.compiled import native; native.build({unit!r})"
+    code = f"from relfast_kernels.compiled import making; making.make([{unit!r}])"
 
     def compile_text() -> None:
         if benchmark.disabled:
-            native.build(unit)
+            making.make([unit])
         else:
             python("-c", code, check=True, timeout=None)
 

@@ -157,7 +157,7 @@ class Dump:
                 if rng.random() < self.escapes:
                     prose = typographic(prose)
                 if rng.random() < self.left:
-                    prose += "\n\nStep\u2003ﬁnal: ı ſ İ"
+                    prose += "\n\nStep \ud835"  # half of a letter: JSON can say it, UTF-8 cannot
                 if self.unmet:
                     final = honest_answer(record if rng.random() < 0.5 else rng.choice(pools[task]), rng)
                 else:

@@ -118,7 +118,8 @@ async def areward(
     UnscoredError
         The response has no score, and ``on_error`` is ``"raise"``.
     """
-    from relfast.engine.online.scorer import checked_on_error, shared_scorer, value_of
+    from relfast.engine.online.of_process import shared_scorer
+    from relfast.engine.online.unscored import checked_on_error, value_of
 
     on_error = checked_on_error(options.pop("on_error", None))
     scorer = shared_scorer(cast(AdapterKeywords, options))

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from relfast_kernels.compiled import native
+from missing_kernels import built
 
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.io.blocks import Block
@@ -43,8 +43,7 @@ class Ways(NamedTuple):
 
     @classmethod
     def of_job(cls, job: Job) -> Ways:
-        if native.load("text") is None:
-            native.build("text")
+        built("text")
         scoring = Scoring(job, read_gold(job.data))
         opened = TextFastPath.open(scoring)
         assert opened is not None

@@ -1,5 +1,5 @@
-"""REL-A's, C1's and C3's scorers as plainly as they can be written, from the rules of their documents: what benchmarks hold
-ours against, to the same metrics."""
+"""REL's scorers as plainly as they can be written, from the rules of their documents, with Python's own `re`: what tests and
+benchmarks hold ours against."""
 
 from __future__ import annotations
 
@@ -32,6 +32,14 @@ def _panel(response: Any) -> int:
     return int(match.group(1)) if match else 0
 
 
+def claim(response: str) -> tuple[str | None, list[str]]:
+    """REL-B1's label and taxa."""
+    text = response.lower()
+    yes, no = "yes" in text, "no" in text
+    taxa = re.findall(r"taxon[_\s]?(\d+)", text) or re.findall(r"\b(\d+)\b", text)
+    return None if yes == no else "yes" if yes else "no", taxa
+
+
 def score_c1(answer: dict[str, Any], response: Any) -> dict[str, Any]:
     match = re.search(r"<\s*(yes|no)\s*>", response, re.IGNORECASE) if isinstance(response, str) else None
     pred = match.group(1).capitalize() if match else None
@@ -39,6 +47,10 @@ def score_c1(answer: dict[str, Any], response: Any) -> dict[str, Any]:
 
 
 _TAG = re.compile(r"<smiles>\s*([^<\r\n]+)", re.IGNORECASE)
+
+
+def tags(response: str) -> list[str]:
+    return [text.strip() for text in _TAG.findall(response)]
 
 
 def molecule(smiles: Any) -> Any:
@@ -59,7 +71,7 @@ def same(a: str, b: str) -> bool:
 
 def score_c3(answer: dict[str, Any], response: str) -> dict[str, Any]:
     gold = answer.get("missing_smiles", [])
-    pred = [text.strip() for text in _TAG.findall(response)]
+    pred = tags(response)
     left = list(gold)
     tp = 0
     for smiles in pred:

@@ -32,9 +32,9 @@ print(reward(prompts=["", ""], completions=["<Yes>", "<No>"], task=["REL-C1"] * 
 """
 COMPILE = """
 import sys
-from relfast_kernels.compiled import native
+from relfast_kernels.compiled import making, native
 units = sys.argv[1:] if sys.argv[1:] != ["all"] else list(native.UNITS)
-native.make(units)
+making.make(units)
 assert all(native.load(unit) for unit in units)
 """
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from benchmarks import gate
-from benchmarks.gate import MARGIN, NoProbeError, Probe, second_smallest
+from benchmarks.gate import MARGIN, NoProbeError, second_smallest
+from benchmarks.gate_probes import Probe
 from benchmarks.render import newest_run, table, within
 
 

@@ -1,7 +1,8 @@
 """Rows as tools write them, field by field: a record, its responses and a number → a row, gold in it or not.
 
 Names and order of fields are those of the tools' own writers (inspect_ai 0.3, verifiers 0.1 and 0.4, TRL 1.16,
-lighteval 0.13, crfm-helm 0.5, OpenCompass 0.5, vLLM 0.33) and of the batch interfaces' documentation.
+lighteval 0.13, crfm-helm 0.5, OpenCompass 0.5, vLLM 0.33, NeMo-Skills of 025b4859, skyrl-train of 05885025) and of the batch
+interfaces' documentation.
 """
 
 from __future__ import annotations
@@ -190,6 +191,22 @@ def matharena(record: Json, responses: list[str], number: int) -> Json:
     return row | {"correct": [True] * len(chats), "warnings": [0] * len(chats), "messages": chats}
 
 
+def nemo_skills(record: Json, responses: list[str], number: int) -> Json:
+    """A line of NeMo-Skills' ``output.jsonl``: what was generated, then the input row."""
+    row = {"generation": responses[0], "num_generated_tokens": 611, "generation_time": 8.5}
+    own = {name: record[name] for name in ("id", "task", "question")}
+    return row | own | {"expected_answer": json.dumps(record["answer"]), "predicted_answer": "4"}
+
+
+def skyrl(record: Json, responses: list[str], number: int) -> Json:
+    """A line of SkyRL's evaluation dump: the decoded prompt and response, and the data set's row."""
+    gold = {"method": "rule", "ground_truth": json.dumps(record["answer"])}
+    own = {name: record[name] for name in ("id", "task", "question")}
+    row = {"input_prompt": _template(record), "output_response": responses[0], "score": 0.5}
+    row |= {"stop_reason": "stop", "env_class": "relfast"}
+    return row | {"env_extras": own | {"reward_spec": gold}, "data_source": "unknown"}
+
+
 def rollout(record: Json, responses: list[str], number: int) -> Json:
     """``results.jsonl`` of verifiers before its traces."""
     said = {"role": "assistant", "content": responses[0], "tool_calls": None}
@@ -352,6 +369,6 @@ TOOLS = (
         vertex,
         nemo_gym,
     ),
-    *(lmms_eval, evalscope, matharena),
+    *(lmms_eval, evalscope, matharena, nemo_skills, skyrl),
 )
 ALL = (*BATCHES, *TOOLS)

@@ -12,9 +12,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relfast_kernels.compiled.jit import carray, kernel
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import (
+    Array,
+    Byte,
+    Bytes,
+    Const,
+    Doubles,
+    Float,
+    Float32,
+    Int,
+    Ints,
+    Singles,
+    Struct,
+)
 from relfast_kernels.layouts import MATCH, SKIP_BENCHMARK, SKIP_LLM
 
 PRODUCTS = 16
@@ -24,9 +36,9 @@ thread and process; BLAS does not promise that for matrices of different shapes.
 
 @kernel
 def fill(
-    similarity: NDArray[np.float32],
-    codes: NDArray[np.uint8],
-    table: NDArray[np.float64],
+    similarity: Singles,
+    codes: Bytes,
+    table: Doubles,
     rows: int,
     columns: int,
     gap: float,
@@ -51,12 +63,12 @@ def fill(
 
 @kernel
 def trace_back(
-    similarity: NDArray[np.float32],
-    codes: NDArray[np.uint8],
+    similarity: Singles,
+    codes: Bytes,
     rows: int,
     columns: int,
     threshold: float,
-    path: NDArray[np.uint8],
+    path: Bytes,
 ) -> tuple[int, int, float, int]:
     """Walk a pair's codes back from the last cell, writing its path into the end of ``path``.
 
@@ -99,36 +111,59 @@ def trace_back(
     return end, matches, total, diverged - end + 1 if diverged >= 0 else 0
 
 
+class Batch(Struct):
+    """What `align_batch` is given and returns, and work space."""
+
+    n_pairs: int = Int
+    n_cells: int = Int
+    n_moves: int = Int
+    n_codes: int = Int
+    breadth: int = Int
+    gap: float = Float
+    threshold: float = Float
+    similarity: Singles = Const(Float32, "n_cells")
+    cells: Ints = Const(Int, "n_pairs")
+    rows: Ints = Const(Int, "n_pairs")
+    columns: Ints = Const(Int, "n_pairs")
+    path: Bytes = Array(Byte, "n_moves")
+    begin: Ints = Array(Int, "n_pairs")
+    end: Ints = Const(Int, "n_pairs")
+    matches: Ints = Array(Int, "n_pairs")
+    total: Doubles = Array(Float, "n_pairs")
+    diverged: Ints = Array(Int, "n_pairs")
+    codes: Bytes = Array(Byte, "n_codes")
+    table: Doubles = Array(Float, 2, "breadth")
+
+
 @kernel
-def align_into(
-    similarity: Any, cells: Any, rows: Any, columns: Any, gap: float, threshold: float, path: Any, begin: Any,
-    end: Any, matches: Any, total: Any, diverged: Any, codes: Any, table: Any,
-) -> None:  # fmt: skip
-    """`align_batch`, with its results, of which ``end`` is known, and its work space as arguments."""
-    for p in range(rows.size):
-        matrix = similarity[cells[p] : cells[p] + rows[p] * columns[p]]
-        fill(matrix, codes, table, rows[p], columns[p], gap)
-        first = end[p] - rows[p] - columns[p]
-        start, matches[p], total[p], diverged[p] = trace_back(
-            matrix, codes, rows[p], columns[p], threshold, path[first : end[p]]
+def align_pairs(batch: Batch) -> int:
+    """`align_batch` for a `Batch`, of which ``end`` is known."""
+    for p in range(batch.n_pairs):
+        rows, columns, end = batch.rows[p], batch.columns[p], batch.end[p]
+        matrix = batch.similarity[batch.cells[p] : batch.cells[p] + rows * columns]
+        fill(matrix, batch.codes, batch.table, rows, columns, batch.gap)
+        first = end - rows - columns
+        start, batch.matches[p], batch.total[p], batch.diverged[p] = trace_back(
+            matrix, batch.codes, rows, columns, batch.threshold, batch.path[first:end]
         )
-        begin[p] = first + start
+        batch.begin[p] = first + start
+    return 0
 
 
 def align_batch(
-    similarity: NDArray[np.float32],
-    cells: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    columns: NDArray[np.int64],
+    similarity: Singles,
+    cells: Ints,
+    rows: Ints,
+    columns: Ints,
     gap: float,
     threshold: float,
 ) -> tuple[
-    NDArray[np.uint8],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.float64],
-    NDArray[np.int64],
+    Bytes,
+    Ints,
+    Ints,
+    Ints,
+    Doubles,
+    Ints,
 ]:
     """Align every pair of a ragged batch.
 
@@ -152,30 +187,46 @@ def align_batch(
     end, total = np.cumsum(rows + columns), np.zeros(pairs, np.float64)
     path = np.empty(int(end[-1]) if pairs else 0, np.uint8)
     codes, breadth = np.empty(int((rows * columns).max(initial=0)), np.uint8), int(columns.max(initial=0)) + 1
-    table, bounds = np.empty((2, breadth), np.float64), np.array([gap, threshold])
-    arrays = (cells, rows, columns, bounds, path, begin, end, matches, total, diverged)
     _functions()["align"](
-        similarity.ctypes.data, similarity.size, pairs, *(array.ctypes.data for array in arrays), path.size,
-        codes.ctypes.data, codes.size, table.ctypes.data, breadth,
+        Batch(
+            similarity=similarity, cells=cells, rows=rows, columns=columns, gap=gap, threshold=threshold,
+            path=path, begin=begin, end=end, matches=matches, total=total, diverged=diverged, codes=codes,
+            table=np.empty((2, breadth), np.float64),
+        )
     )  # fmt: skip
     return path, begin, end, matches, total, diverged
 
 
+class Selections(Struct):
+    """Vectors of length 1, two selections of them, the similarities between those, and work space."""
+
+    n_vectors: int = Int
+    n_dimensions: int = Int
+    n_rows: int = Int
+    n_columns: int = Int
+    vectors: Singles = Const(Float32, "n_vectors", "n_dimensions")
+    rows_of: Ints = Const(Int, "n_rows")
+    columns_of: Ints = Const(Int, "n_columns")
+    similarity: Singles = Array(Float32, "n_rows", "n_columns")
+    partial: Singles = Array(Float32, PRODUCTS)
+
+
 @kernel
-def cosines_into(vectors: Any, rows_of: Any, columns_of: Any, similarity: Any, partial: Any) -> None:
-    """`cosines`, with its result and its work space as arguments."""
+def compare(chosen: Selections) -> int:
+    """`cosines` for two `Selections`."""
     one = np.float32(1.0)
-    for i in range(rows_of.size):
-        for j in range(columns_of.size):
-            if rows_of[i] == columns_of[j]:
-                similarity[i, j] = one
+    for i in range(chosen.n_rows):
+        for j in range(chosen.n_columns):
+            row, column = chosen.rows_of[i], chosen.columns_of[j]
+            if row == column:
+                chosen.similarity[i, j] = one
             else:
-                similarity[i, j] = min(dot(vectors[rows_of[i]], vectors[columns_of[j]], partial), one)
+                product = dot(chosen.vectors[row], chosen.vectors[column], chosen.partial)
+                chosen.similarity[i, j] = min(product, one)
+    return 0
 
 
-def cosines(
-    vectors: NDArray[np.float32], rows_of: NDArray[np.int64], columns_of: NDArray[np.int64]
-) -> NDArray[np.float32]:
+def cosines(vectors: Singles, rows_of: Ints, columns_of: Ints) -> Singles:
     """Cosine similarities between two selections of vectors, float32 (len(rows_of), len(columns_of)).
 
     Parameters
@@ -189,19 +240,18 @@ def cosines(
     """
     vectors = np.ascontiguousarray(vectors, np.float32)
     rows_of, columns_of = _flat(rows_of), _flat(columns_of)
-    similarity, partial = (
-        np.empty((rows_of.size, columns_of.size), np.float32),
-        np.empty(PRODUCTS, np.float32),
-    )
+    similarity = np.empty((rows_of.size, columns_of.size), np.float32)
     _functions()["cosines"](
-        vectors.ctypes.data, *vectors.shape, rows_of.ctypes.data, columns_of.ctypes.data, *similarity.shape,
-        similarity.ctypes.data, partial.ctypes.data,
+        Selections(
+            vectors=vectors, rows_of=rows_of, columns_of=columns_of, similarity=similarity,
+            partial=np.empty(PRODUCTS, np.float32),
+        )
     )  # fmt: skip
     return similarity
 
 
 @kernel
-def dot(a: NDArray[np.float32], b: NDArray[np.float32], partial: NDArray[np.float32]) -> Any:
+def dot(a: Singles, b: Singles, partial: Singles) -> Any:
     """Dot product in float32 by `PRODUCTS` partial sums, added up in a fixed order."""
     for lane in range(PRODUCTS):
         partial[lane] = 0.0
@@ -219,47 +269,8 @@ def dot(a: NDArray[np.float32], b: NDArray[np.float32], partial: NDArray[np.floa
     return partial[0]
 
 
-def _align(
-    similarity: Any, n_cells: int, pairs: int, cells: Any, rows: Any, columns: Any, bounds: Any, path: Any,
-    begin: Any, end: Any, matches: Any, total: Any, diverged: Any, n_moves: int, codes: Any, n_codes: int,
-    table: Any, breadth: int,
-) -> int:  # fmt: skip
-    gap, threshold = carray(bounds, 2, np.float64)
-    align_into(
-        carray(similarity, n_cells, np.float32),
-        carray(cells, pairs, np.int64),
-        carray(rows, pairs, np.int64),
-        carray(columns, pairs, np.int64),
-        gap,
-        threshold,
-        carray(path, n_moves, np.uint8),
-        carray(begin, pairs, np.int64),
-        carray(end, pairs, np.int64),
-        carray(matches, pairs, np.int64),
-        carray(total, pairs, np.float64),
-        carray(diverged, pairs, np.int64),
-        carray(codes, n_codes, np.uint8),
-        carray(table, (2, breadth), np.float64),
-    )
-    return 0
-
-
-def _cosines(
-    vectors: Any, n: int, size: int, rows_of: Any, columns_of: Any, n_rows: int, n_columns: int,
-    similarity: Any, partial: Any,
-) -> int:  # fmt: skip
-    cosines_into(
-        carray(vectors, (n, size), np.float32),
-        carray(rows_of, n_rows, np.int64),
-        carray(columns_of, n_columns, np.int64),
-        carray(similarity, (n_rows, n_columns), np.float32),
-        carray(partial, PRODUCTS, np.float32),
-    )
-    return 0
-
-
-ENTRIES = {"align": (_align, "piippppppppppipipi"), "cosines": (_cosines, "piippiipp")}
-"""Name → function and its arguments (``p`` pointer, ``i`` int64)."""
+ENTRIES = {"align": (align_pairs, Batch), "cosines": (compare, Selections)}
+"""Name → function and what it is given."""
 
 
 def _flat(values: Any, kind: Any = np.int64) -> Any:

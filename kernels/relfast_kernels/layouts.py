@@ -19,15 +19,27 @@ SLOW, BLANK, FAST, FIELDS = 0, 1, 2, 3
 """Kinds of lines. SLOW: left to ordinary code, which decodes and scores it. BLANK: has no row. FAST: scored
 by the kernel. FIELDS: its responses and its gold have been located, but not scored."""
 
-LINE_START, LINE_END, LINE_KIND, LINE_RECORD, LINE_DIGEST, LINE_ANSWER, LINE_GOLD, LINE_REST = range(8)
-LINE_COLUMNS: Final = 8
+(
+    LINE_START,
+    LINE_END,
+    LINE_KIND,
+    LINE_RECORD,
+    LINE_DIGEST,
+    LINE_ANSWER,
+    LINE_GOLD,
+    LINE_REST,
+    LINE_HELD,
+) = range(9)
+LINE_COLUMNS: Final = 9
 """Columns of a line: start and end, kind, number of its first record; a digest of all that its records depend
 on besides their responses (and besides their id, unless gold is joined by id), and a digest of task and
-answer alone (0: there is none); the number of its gold; and one of `SAYS_MORE`, `HAS_ID_ONLY`, `ID_OF_GOLD`.
-One more row follows the last line: its first record is the number of all records."""
-SAYS_MORE, HAS_ID_ONLY, ID_OF_GOLD = range(3)
+answer alone (0: there is none); the number of its gold; one of `SAYS_MORE` …; and
+the number of the row of a gold file that it is joined with by its id alone, or `UNKNOWN`. Of a line of a gold
+file the digests are that of its id alone and that of task and answer. One more row follows the last line: its
+first record is the number of all records."""
+SAYS_MORE, HAS_ID_ONLY, ID_OF_GOLD, ID_OF_PROMPT, PROMPT_OF_GOLD = range(5)
 """What a line has besides id and responses: members that its gold depends on; nothing; members that determine
-both its gold and its id."""
+both its gold and its id or prompt; or a text of which, with its gold, the id or the prompt is a digest."""
 GOLD_UNKNOWN: Final = -1
 """In place of the number of a line's gold: Python has not prepared it."""
 
@@ -74,12 +86,14 @@ SCRATCH_PER_LINE: Final = 1 << 14
     SET_LEAST,
     SET_SEED,
     SET_PROMPTS,
-) = range(8)
-SET_SIZE: Final = 8
+    SET_IS_GOLD,
+) = range(9)
+SET_SIZE: Final = 9
 """Settings of a scan (int64): what to do about reasoning, whether details are wanted, whether gold is joined
 by id, whether one filter of lm-evaluation-harness is chosen, whether the policy is ``strict``, the smallest
-F1 of a correct REL-B1 yes (the bits of a float64), a secret seed, so that no digest can be forged, and which
-ids do not tell prompts apart (`NUMBERS_REPEAT`)."""
+F1 of a correct REL-B1 yes (the bits of a float64), a secret seed, so that no digest can be forged, which ids
+do not tell prompts apart (`NUMBERS_REPEAT`), and whether the lines are those of a gold file, without
+responses."""
 NUMBERS_REPEAT, ALL_IDS_REPEAT = 1, 2
 """`SET_PROMPTS`: missing ids and numbers that a tool gave; or all ids, since there are several files. Rows
 with such ids say by a digest of their question which prompt they belong to."""
@@ -123,6 +137,11 @@ GOLD_PARTS: Final = 4
 within the text of all golds, where its JSON is (its `GOLD_FIELDS` only) and where that of its rows' id is
 (`ID_OF_GOLD`). `GOLD_PARTS` is the number of arrays in `relfast_kernels.text.lines.Golds`: a scan gets the
 address and length of each."""
+HELD_START, HELD_END, HELD_ID, HELD_ANSWER, HELD_LAST, HELD_LINE = range(6)
+HELD_COLUMNS: Final = 6
+"""Columns of a row of the gold files: where its line is in the bytes of all (an end of 0: not there, Python
+has decoded it), digests of its id and of its task and answer (0: there is none), the last row with its id (-1
+if another row was the first), and the number of its line."""
 SHORTEST_QUESTION: Final = 16
 """In characters; a shorter question is not searched for within prompts."""
 ROW_UNSEEN: Final = 1
@@ -185,6 +204,7 @@ SAMPLE_ASKED: Final = 64
 SAMPLE_NO_ID: Final = 32
 """Added to the task byte of a sample whose row names its prompt besides its id, and if it has no id."""
 PROMPT_MARK: Final = b',"prompt":"'
+PROMPT_ID: Final = "prompt-"
 PROMPT_DIGITS: Final = 16
 """How a row names its prompt behind its id: this text, so many hexadecimal digits and a quote. The part of
 the row from the id on to here is the prompt's key."""
@@ -216,14 +236,18 @@ the row from the id on to here is the prompt's key."""
     AT_SAMPLES,
     N_SAMPLES,
     AT_WRITTEN,
-) = range(26)
-CONTEXT_SIZE: Final = 26
+    AT_HELD,
+    N_HELD,
+    AT_HELD_SLOTS,
+    N_HELD_SLOTS,
+) = range(30)
+CONTEXT_SIZE: Final = 30
 """All that an entry of the text kernel works with besides a block: addresses of arrays (``AT_``) and their
 numbers of items (``N_``), where those are not constants. Judging texts needs those up to the work space,
 reading lines those up to the state, writing rows the records, the scratch space and all that follows the
 state: the index of the first line; the keys of templates, how many are known, their hash table, where their
 parts are (offsets into the templates' bytes), their bytes, and rows per template; room for rows and for
-samples; and what was written."""
+samples; and what was written. The rest is the rows of the gold files and their hash table."""
 
 PATTERN_WORK: Final = 1 << 13
 """Work space of ``strict`` in int64: places of fences, taxa of a claim and of gold (`text.answers`)."""

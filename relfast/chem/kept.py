@@ -11,8 +11,8 @@ import hashlib
 from typing import Final
 
 from rdkit import rdBase
-from relfast_kernels.compiled.cache import user_cache
-from relfast_kernels.compiled.trust import UntrustedError
+from relfast_kernels.caches.cache import user_cache
+from relfast_kernels.caches.trust import UntrustedError
 
 _FORMAT: Final = 3
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 import click
 import orjson
 
+from relfast.cli.compiling import Compiling
 from relfast.cli.main import NamedGroup
 from relfast.cli.parameters import options_of
 from relfast.cli.progress import ProgressReporter, Status, counted_status
@@ -46,6 +47,7 @@ def subcommand(task: Task) -> click.Command:
         if output.lower().endswith((".parquet", ".csv", ".tsv")):
             raise UsageError(f"-o {output}: records are JSON lines: .jsonl, .jsonl.gz or .jsonl.zst")
         reporter = ProgressReporter(quiet=False)
+        Compiling(reporter).worth({unit: count * seconds for unit, seconds in task.making_seconds})
         records = task.source.generate(
             task.name, count, seed, tell=lambda text: reporter.update(lambda: Status((text,))), **parameters
         )

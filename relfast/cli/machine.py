@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 import warnings
@@ -10,12 +11,11 @@ from pathlib import Path
 from typing import Final
 
 import click
-from relfast_kernels.compiled.cache import base_directory
-from relfast_kernels.compiled.making import Progress
+from relfast_kernels.caches.cache import base_directory
 
 from relfast import __version__
-from relfast.cli.progress import ProgressReporter, Status
-from relfast.cores import usable_cores
+from relfast.cli.compiling import build
+from relfast.cli.progress import ProgressReporter
 from relfast.engine.signature import version
 from relfast.errors import OutputError, OutputExistsError, install_command
 
@@ -147,26 +147,19 @@ def compile_kernels() -> int:
     OutputError
         The compiled units cannot be written to the cache.
     """
-    from relfast_kernels.compiled import native
+    from relfast_kernels.compiled import making, native
 
     try:
-        with warnings.catch_warnings(
-            action="ignore"
-        ):  # a cache that is not used is an error below, if needed
+        # a cache that is not used is an error below, if it is needed
+        with warnings.catch_warnings(action="ignore"):
             missing = [unit for unit in native.UNITS if native.load(unit) is None]
+        for unit in missing:
+            with contextlib.suppress(OSError):
+                native.shared_library(unit).unlink()  # a file that cannot be loaded is damaged
         if missing:
-            native.check_room()
-            for unit in missing:
-                native.remove(unit)  # a file that cannot be loaded is damaged
             with ProgressReporter(quiet=False) as reporter:
-
-                def shown(made: Progress) -> None:
-                    done = f": {made.done} of {made.functions} functions" if made.functions else " compiled"
-                    left = None if made.left < 0 else made.left
-                    reporter.update(lambda: Status([f"{made.unit}{done}"], made.share, left))
-
-                native.make(missing, usable_cores(), tell=shown)
+                build(missing, reporter)
     except OSError as error:
         raise OutputError(native.cache().path, error.strerror or str(error)) from None
-    native.clean_up()
+    making.clean_up()
     return len(native.UNITS)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
 import click
-from relfast_kernels.compiled import cache
 
 from relfast import __version__
 from relfast.cli import signals
@@ -266,7 +265,6 @@ def main(arguments: list[str] | None = None) -> None:
     """Entry point: runs a command and ends the process with its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        cache.is_command = True
         with signals.interruptible(), _plain_warnings():
             code = _run(arguments)
         if sys.stdout is not None:

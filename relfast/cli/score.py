@@ -80,6 +80,7 @@ def command(
     INPUT is a file (.jsonl, .gz, .zst, .parquet, .csv), a pattern, a folder, or - for stdin. Rows go to the
     output and nothing else does; table and progress go to stderr.
     """
+    from relfast.cli.compiling import Compiling
     from relfast.cli.progress import ProgressReporter, scoring
     from relfast.engine.file_run.files import score_files
     from relfast.engine.io.writer import ConsumerGone
@@ -98,12 +99,15 @@ def command(
         warnings.filterwarnings("ignore", "relfast: kernels")
     latest: Progress | None = None
     rows_before = 0
+    compiling: Compiling | None = None
 
     def report(state: Progress) -> None:
         """Show progress, and warn early if no record so far could be used."""
         nonlocal latest, rows_before
         signals.check()
         latest = state
+        if compiling is not None:
+            compiling.of_run(state)
         useless_so_far = not rows_before and 0 < state.rows == state.invalid
         rows_before = state.rows
         if useless_so_far and not quiet and state.done_bytes != state.total_bytes:
@@ -126,11 +130,8 @@ def command(
                 summary = _on_ray(inputs, output, job, ray_address, part_bytes, limit=limit, **how)
             else:
                 how |= {"shard": _shard(shard), "lengths": lengths}
+                compiling = Compiling(reporter, quiet=quiet)
                 summary = score_files(inputs, output, job, limit=limit, **how)
-                if summary.rows > 1:  # for one row it is not worth the time
-                    from relfast_kernels.compiled import native
-
-                    native.see_to_missing()
     except signals.Interrupted as signal:
         # the run's own count: what was scored when the signal came is still written
         n_rows = 0 if latest is None else latest.rows
@@ -188,8 +189,7 @@ def _on_ray(
     part_bytes: int | None,
     **how: Any,
 ) -> Summary:
-    from relfast.distributed.parts import PART_BYTES
-    from relfast.distributed.run import score_on_ray
+    from relfast.distributed.run import PART_BYTES, score_on_ray
 
     try:
         return score_on_ray(inputs, output, job, address=address, part_bytes=part_bytes or PART_BYTES, **how)

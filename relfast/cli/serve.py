@@ -13,7 +13,7 @@ import click
 from relfast.cli.main import say
 from relfast.cli.parameters import check_timeout, options_of, pairs_of
 from relfast.engine.job import DEFAULT_TIMEOUT
-from relfast.engine.online.scorer import checked_on_error
+from relfast.engine.online.unscored import checked_on_error
 from relfast.errors import MissingExtraError, UsageError
 from relfast.keywords import OnError
 from relfast.records import POLICIES, Policy

@@ -7,9 +7,9 @@
     from relfast.distributed import RayScorer
     dataset.map_batches(RayScorer, fn_constructor_kwargs={"policy": "strict"}, **RayScorer.ray_options())
 
-Inputs are cut into chunks, and chunks into parts (`relfast.distributed.parts`). A scored part is a file of
-rows and a note that the file is complete (`relfast.distributed.output`). Ray decides which node runs which
-task (`cluster`); the local engine scores.
+Inputs are cut into shards. A node counts a shard's lines, so that its rows get the indices that they have
+on one machine, and later scores it with the local engine (`shards`): a file of rows, and a note that it is
+whole. Ray decides where, and tries again what it has lost (`cluster`); the driver sums up (`run`).
 """
 
 from relfast.distributed.ray_scorer import RayScorer

@@ -1,8 +1,4 @@
-"""Runs tasks on a Ray cluster: measuring a chunk, scoring a part.
-
-Ray places the tasks, starts processes for them, and retries a task whose process or node died. A record that
-kills its process kills only a worker of relfast's pool on the node, as on one machine, and gets ``crashed``.
-"""
+"""Runs tasks on a Ray cluster, which decides where, and does again what a process or node has lost."""
 
 from __future__ import annotations
 
@@ -14,38 +10,23 @@ import socket
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any, Final
 
 from relfast import telemetry
-from relfast.distributed.part_scoring import Assignment, Method, answer, versions
+from relfast.distributed.shards import Assignment, Method, Shard, answer, versions
 from relfast.errors import MissingExtraError, ReadError, RelfastError, UsageError, WorkerError
 
 CPUS_OF_TASK: Final = 4
-"""Default number of CPUs and worker processes for scoring a part; fewer if the smallest node has fewer."""
-
-AHEAD: Final = 2
-"""Tasks submitted to Ray for each that can run at a time: the running one and the next, so that no node waits
-for the driver."""
+"""Default number of CPUs and worker processes for scoring a shard; fewer if the smallest node has fewer."""
 
 RETRIES: Final = 3
 """Retries of a task whose process or node died, or that could not read its input (stores can fail)."""
 
 KNOCK_SECONDS: Final = 10.0
-"""Longest wait for a cluster's first answer."""
+"""Longest wait for a cluster's first answer, and for the end of tasks that are cancelled."""
 
 TICK: Final = 1.0
 """Longest wait for Ray, in seconds; then the caller shows progress and can be interrupted."""
-
-
-def ray_module() -> Any:
-    """Ray, imported. Raises `MissingExtraError`."""
-    telemetry.turn_off()
-    try:
-        import ray
-    except ImportError:
-        raise MissingExtraError("scoring on Ray", "ray") from None
-    return ray
 
 
 def node_cpus(ray: Any) -> list[int]:
@@ -55,8 +36,8 @@ def node_cpus(ray: Any) -> list[int]:
 
 
 class Cluster:
-    """A connection to Ray that runs tasks, made by the first task. A context manager: leaving it shuts down
-    the connection, and a local Ray that was started for it.
+    """A connection to Ray, made by the first task. A context manager: leaving it shuts down the connection,
+    and a local Ray that was started for it.
 
     Parameters
     ----------
@@ -66,8 +47,12 @@ class Cluster:
     """
 
     def __init__(self, address: str | None) -> None:
-        self._address = address
-        self._ray = ray_module()
+        telemetry.turn_off()
+        try:
+            import ray
+        except ImportError:
+            raise MissingExtraError("scoring on Ray", "ray") from None
+        self._address, self._ray = address, ray
         self._started = False
 
     def __enter__(self) -> Cluster:
@@ -86,31 +71,35 @@ class Cluster:
         # as Ray does
         address = os.environ.get("RAY_ADDRESS") or None if self._address is None else self._address
         _knock(address)
+        before = signal.getsignal(signal.SIGTERM)
         try:
-            with _own_signals():
-                self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+            self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
         except Exception as error:
             # Ray's errors have no common base: a bare Exception where a raylet dies as it starts
             with contextlib.suppress(Exception):
                 self._ray.shutdown()  # of what has been started
             reason = " ".join(str(error).split())[:200]
             raise UsageError(f"no Ray cluster at {address or 'this machine'}: {reason}") from None
+        finally:
+            # Ray's own handler exits with status 0
+            if before is not None and threading.current_thread() is threading.main_thread():
+                signal.signal(signal.SIGTERM, before)
         self._started = True
 
     def run(
-        self, method: Method, items: Sequence[Any], assignment: Assignment, workers: int | None
-    ) -> Iterator[tuple[Any, Any] | None]:
-        """Run a task for each item. Yields (item, result or `RelfastError`) in the order in which tasks
-        end, and None at least every `TICK` seconds while none ends.
+        self, method: Method, shards: Sequence[Shard], assignment: Assignment, workers: int | None
+    ) -> Iterator[tuple[Shard, Any] | None]:
+        """Run a task for each shard. Yields (shard, result or `RelfastError`) in the order in which tasks
+        end, and None at least every `TICK` seconds while none ends. Left early, it ends its tasks.
 
-        ``workers`` are the processes that score a part (None: as many as fit into every node).
+        ``workers`` are the processes that score a shard (None: as many as fit into every node).
 
         Raises
         ------
         UsageError
             There is no cluster at the address, or no node has so many CPUs.
         """
-        if not items:
+        if not shards:
             return
         self._connect()
         nodes = node_cpus(self._ray)
@@ -118,37 +107,31 @@ class Cluster:
         largest = max(nodes, default=cpus)
         if cpus > largest:
             raise UsageError(f"no node has {cpus} CPUs for a part (--workers); the largest has {largest}")
-        # measuring reads and counts in one thread
-        taken = 1 if method == "measure" else max(1, cpus)
         task = self._ray.remote(answer).options(
             name=f"relfast {method}",
-            num_cpus=taken,
+            num_cpus=1 if method == "count" else max(1, cpus),
             max_retries=RETRIES,
             retry_exceptions=[ReadError],
             scheduling_strategy="SPREAD",
         )
         given = versions(), pickle.dumps(replace(assignment, workers=cpus)), method
-        refs: dict[Any, Any] = {}
-        left = iter(items)
+        refs: dict[Any, Shard] = {}
         try:
-            while True:
-                room = AHEAD * max(1, sum(node // taken for node in node_cpus(self._ray)))
-                refs |= {task.remote(*given, item): item for item in islice(left, max(0, room - len(refs)))}
-                if not refs:
-                    return
-                waited = list(refs)
-                finished = self._ray.wait(waited, num_returns=1, timeout=TICK)[0]
-                if finished:
-                    # take all that have ended: a wait on 1,000 tasks for each one would dominate the
-                    # driver's time
-                    finished = self._ray.wait(waited, num_returns=len(waited), timeout=0)[0]
-                else:
+            for shard in shards:
+                refs[task.remote(*given, shard)] = shard
+            while refs:
+                ended = self._ray.wait([*refs], num_returns=1, timeout=TICK)[0]
+                if not ended:
                     yield None
-                for ref in finished:
+                    continue
+                # all that have ended: a wait on 1,000 tasks for each one would dominate the driver's time
+                for ref in self._ray.wait([*refs], num_returns=len(refs), timeout=0)[0]:
                     yield refs.pop(ref), self._answer(ref)
         finally:
-            for ref in refs:
-                self._ray.cancel(ref, force=True)
+            if refs:
+                for ref in refs:
+                    self._ray.cancel(ref, force=True)
+                self._ray.wait([*refs], num_returns=len(refs), timeout=KNOCK_SECONDS)
 
     def _answer(self, ref: Any) -> Any:
         try:
@@ -159,17 +142,6 @@ class Cluster:
             return WorkerError(_last_line(str(error)))
         except self._ray.exceptions.RayError as error:
             return ReadError(f"given up after {1 + RETRIES} tries: {_last_line(str(error))}")
-
-
-@contextlib.contextmanager
-def _own_signals() -> Iterator[None]:
-    """Restore the handler of SIGTERM afterwards: Ray's own exits with status 0."""
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        yield
-    finally:
-        if before is not None and threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGTERM, before)
 
 
 def _knock(address: str | None) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Unpack
 
 import numpy as np
 
 from relfast.distributed.cluster import node_cpus
-from relfast.distributed.part_scoring import be_modest
+from relfast.distributed.shards import be_modest
 from relfast.engine.online.scorer import Scorer
 from relfast.engine.settings import workers_of
 from relfast.errors import UsageError
@@ -71,9 +71,10 @@ class RayScorer:
         UsageError
             The batch has another type, a column of one of those names, or a row with several responses.
         """
-        rows = _rows(batch)
+        cells = _cells(batch)
+        rows = [_record(dict(zip(cells, row, strict=True))) for row in zip(*cells.values(), strict=True)]
         names = [self._prefix + name for name in COLUMNS]
-        if taken := sorted(set(names) & set(_names(batch))):
+        if taken := sorted(set(names) & cells.keys()):
             raise UsageError(f"the batch has a column {taken[0]!r} already: choose a prefix")
         if self._scorer is None:
             granted = _granted()
@@ -105,21 +106,15 @@ def _granted() -> int:
     return max(1, int(ray.get_runtime_context().get_assigned_resources().get("CPU", 1)))
 
 
-def _names(batch: Any) -> Sequence[str]:
-    return list(batch) if isinstance(batch, Mapping) else list(getattr(batch, "column_names", batch))
-
-
-def _rows(batch: Any) -> list[dict[str, Any]]:
+def _cells(batch: Any) -> dict[str, list[Any]]:
+    """The columns of a batch."""
     if isinstance(batch, Mapping):
-        columns = {name: list(values) for name, values in batch.items()}
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    elif hasattr(batch, "to_pylist"):
-        rows = batch.to_pylist()
-    elif hasattr(batch, "to_dict") and hasattr(batch, "columns"):
-        rows = batch.to_dict("records")
-    else:
-        raise UsageError(f"a batch is arrays by name, a DataFrame or a Table, not {type(batch).__name__}")
-    return [_record(row) for row in rows]
+        return {name: list(values) for name, values in batch.items()}
+    if hasattr(batch, "to_pydict"):
+        return dict(batch.to_pydict())
+    if hasattr(batch, "to_dict") and hasattr(batch, "columns"):
+        return dict(batch.to_dict("list"))
+    raise UsageError(f"a batch is arrays by name, a DataFrame or a Table, not {type(batch).__name__}")
 
 
 def _record(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,7 +152,7 @@ def _columns(scores: Iterable[Score | None]) -> list[list[Any]]:
 def _with(batch: Any, columns: Mapping[str, list[Any]]) -> Any:
     if isinstance(batch, Mapping):
         return {**batch, **{name: _array(name, values) for name, values in columns.items()}}
-    if hasattr(batch, "to_pylist"):
+    if hasattr(batch, "to_pydict"):
         import pyarrow
 
         kinds = (pyarrow.string(), pyarrow.bool_(), pyarrow.float64(), pyarrow.string(), pyarrow.string())

@@ -1,17 +1,25 @@
-"""A run on a cluster: measures inputs, scores parts in any order; rows and summary are as of one machine."""
+"""A run on a cluster: shards are counted, and scored in any order; rows and summary are as of one machine.
+
+::
+
+    OUT/part-000000.jsonl …   rows, a file for each shard; concatenated they equal the output of one machine
+    OUT/manifest.json         the list of these files with their inputs and rows; written last
+    OUT/run.json, _parts/     what the run was started with, and a note for each complete shard: for --resume
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
 from relfast.distributed.cluster import Cluster
-from relfast.distributed.output import RunFolder
-from relfast.distributed.part_scoring import Assignment, Done, Method, suffix_of
-from relfast.distributed.parts import PART_BYTES, Failed, Part, Planning, chunks_of, find_inputs, reason_of
-from relfast.distributed.storage import Folder, expand
+from relfast.distributed.shards import NOTES, SUFFIXES, Assignment, Done, Method, Shard, cut, place
+from relfast.distributed.storage import Folder, expand, is_url
 from relfast.engine.file_run.run import Progress, filter_note
 from relfast.engine.io.commit_log import fingerprint
 from relfast.engine.io.parquet import require_parquet
@@ -20,26 +28,30 @@ from relfast.engine.job import Job
 from relfast.engine.segments import Tell, tell_nobody
 from relfast.engine.settings import count_of, workers_of
 from relfast.engine.signature import signature
-from relfast.errors import InputError, ReadError, RelfastError, ResumeMismatchError, UsageError
+from relfast.errors import (
+    InputError,
+    OutputExistsError,
+    ReadError,
+    RelfastError,
+    ResumeMismatchError,
+    UsageError,
+)
+from relfast.json_text import Undecodable, decode_object, encode_indented
 from relfast.outputs import keep_apart
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.stats.unusable import Cause, Unusable
+from relfast.support.growing import GrowingFile, check_settings
 from relfast.tasks import TASKS
 
+PART_BYTES: Final = 64 * 2**20
+"""Bytes of input of a shard: a second's work of a text task, minutes of chemistry. That is large enough to
+make the overhead (10 ms of the driver, two small files) negligible; a node that dies loses one for each task
+that it ran."""
+
 _SHOWN: Final = 5
-
-_CHUNKS_OF_LIMIT: Final = 16
-"""Chunks that are measured at a time if there is a limit of lines."""
-
-UNMEASURED: Final = Failed("inputs", "not measured to their end")
-"""Entry of a plan that is not complete yet."""
-
-
-def default_output(inputs: Sequence[str]) -> str:
-    """``INPUT.scored`` beside a single input. Raises `UsageError` for several inputs."""
-    if len(inputs) != 1 or any(mark in inputs[0] for mark in "*?["):
-        raise UsageError("several inputs: say in which folder the rows go with -o")
-    return f"{inputs[0].rstrip('/')}.scored"
+_RUN, _MANIFEST, _LOCK = "run.json", "manifest.json", ".lock"
+_OURS: Final = re.compile(r"part-\d{6,}\.|\..*\.part|(run|manifest)\.json$|_parts$")
+_STALE: Final = re.compile(r"part-\d{6,}\.|\..*\.part")
 
 
 def score_on_ray(
@@ -64,21 +76,21 @@ def score_on_ray(
     inputs
         Paths, patterns or folders that all nodes can access, and URLs that fsspec opens.
     output
-        A folder (see `relfast.distributed.output`), by path or URL. The end of its name sets the format of
-        its files: ``.jsonl.gz``, ``.jsonl.zst``, ``.parquet``, else ``.jsonl``.
+        A folder, by path or URL. The end of its name sets the format of its files: ``.jsonl.gz``,
+        ``.jsonl.zst``, ``.parquet``, else ``.jsonl``.
     address
         See `Cluster`.
     workers
-        Number of worker processes, and of CPUs, for a part.
+        Number of worker processes, and of CPUs, for a shard.
     limit
         Number of lines to score, from the first on; None: all.
     part_bytes
-        Approximate bytes of input of a part.
+        Approximate bytes of input of a shard.
 
     Raises
     ------
     ReadError
-        Some parts could not be read. All others are written.
+        Some shards could not be read. All others are written.
     UsageError, InputError, OutputError, WorkerError
         As for files on one machine.
     """
@@ -89,127 +101,188 @@ def score_on_ray(
     count_of("part_bytes", part_bytes, 1)
     limit = None if limit is None else count_of("limit", limit)
     gold = find_sources(job.data)  # missing gold raises before an output is made
-    output = default_output(inputs) if output is None else output
+    if output is None and (len(inputs) != 1 or any(mark in inputs[0] for mark in "*?[")):
+        raise UsageError("several inputs: say in which folder the rows go with -o")
+    folder = Folder(f"{inputs[0].rstrip('/')}.scored" if output is None else output)
     names = [path for name in inputs for path in expand(name)]
-    input_files = find_inputs(names)
-    job = job.of_files(len(input_files))
-    folder, suffix = Folder(output), suffix_of(output)
+    job = job.of_files(len(names))
+    shards = cut(names, job, part_bytes)
+    suffix = next((suffix for suffix in SUFFIXES if folder.path.endswith(suffix)), ".jsonl")
     if suffix == ".parquet":
         require_parquet()
-    read = {"INPUT": [item.path for item in input_files], "--data": paths_in(gold)}
+    read = {"INPUT": list(dict.fromkeys(shard.path for shard in shards)), "--data": paths_in(gold)}
     keep_apart("score --engine ray", {"-o": [folder.path], "--summary": [summary] if summary else [], **read})
-    run = fingerprint(job, (), part_bytes=part_bytes, limit=limit)
-    target = RunFolder(folder, run, input_files, suffix, resume=resume, overwrite=overwrite)
-    n_bytes = sum(item.size for item in input_files)
+    settings = fingerprint(job, (), part_bytes=part_bytes, limit=limit)
+    n_bytes = sum(shard.end - shard.start for shard in shards)
     state = Progress(started=time.monotonic(), total_bytes=0 if limit is not None else n_bytes)
-    assignment = Assignment(job, 0, part_bytes, folder, suffix)
-    done: dict[int, Done] = {}
-    failed: list[Failed] = []
-    state.causes = lambda: _causes([done[number] for number in sorted(done)], names)
+    done: list[Done] = []
+    failed: dict[str, str] = {}
+    state.causes = lambda: _causes(done, names)
+    with (
+        RunFolder(folder, settings, resume=resume, overwrite=overwrite) as target,
+        Cluster(address) as cluster,
+    ):
 
-    def take(item: Done) -> None:
-        done[item.part.number] = item
-        _count(state, item)
+        def answers(method: Method, of: Sequence[Shard]) -> Iterator[tuple[Shard, Any]]:
+            """What nodes say of shards; what cannot be read has failed, all else raises. Shows progress."""
+            how = Assignment(job, 0, folder, suffix)
+            for told in cluster.run(method, of, how, workers_of(workers)):
+                if told is not None and isinstance(error := told[1], InputError):
+                    failed[str(told[0])] = str(error).removeprefix(f"{told[0].path}: ")
+                elif told is not None and isinstance(told[1], RelfastError):
+                    raise told[1]
+                elif told is not None:
+                    yield told
+                if progress is not None:
+                    progress(state)
 
-    try:
-        with Cluster(address) as cluster:
-
-            def answers(method: Method, items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-                """Yield results; `InputError` for unreadable items, others raise. Shows progress."""
-                for item in cluster.run(method, items, assignment, workers_of(workers)):
-                    if item is not None:
-                        if isinstance(item[1], RelfastError) and not isinstance(item[1], InputError):
-                            raise item[1]
-                        yield item
-                    if progress is not None:
-                        progress(state)
-
-            parts = target.planned()
-            if parts is None:
-                target.plan([], [UNMEASURED])
-                planning, chunks = Planning(limit), chunks_of(input_files, part_bytes)
-                while chunks and planning.wants_more:
-                    # with a limit, a few chunks at a time until it is reached
-                    some = chunks if limit is None else chunks[:_CHUNKS_OF_LIMIT]
-                    chunks = chunks[len(some) :]
-                    measured = dict(answers("measure", some))
-                    for chunk in some:
-                        planning.add(chunk, measured[chunk])
-                parts, failed = planning.parts, planning.failed
-                target.plan(parts, failed)
-            todo = []
-            for part in parts:
-                before = target.done_before(part)
-                if before is None:
-                    todo.append(part)
-                else:
-                    take(before)
-                    state.resumed_rows += before.rows
-                    state.resumed_bytes += part.size
-            n_parts = len(parts) + len(failed)
-            for part, answer in answers("score", todo):
-                if isinstance(answer, InputError):
-                    failed.append(Failed(str(part), reason_of(answer, part.input)))
-                else:
-                    take(answer)
+        counted = dict(answers("count", shards))
+        placed = list(place((counted[shard] for shard in shards if shard in counted), limit))
+        before = {shard: Done.before(folder, shard, suffix) for shard in placed} if resume else {}
+        for earlier in filter(None, before.values()):
+            _add(state, done, earlier)
+        state.resumed_rows, state.resumed_bytes = state.rows, state.done_bytes
         if resume:
             tell(f"output {output}: {state.resumed_rows:,} rows were there")
-        ordered = [done[number] for number in sorted(done)]
-        found = _summary(ordered, parts, job, limit)
-        found.unusable = _causes(ordered, names)
-        found.output = output
+        for _, new in answers("score", [shard for shard in placed if before.get(shard) is None]):
+            _add(state, done, new)
+        done.sort(key=lambda item: item.shard.number)
+        found = _summary(done, placed, job, limit)
+        found.unusable = _causes(done, names)
+        found.output = folder.path if output is None else output
         found.seconds = round(time.monotonic() - state.started, 3)
-        target.finish(ordered, failed, found.to_dict())
-    except RelfastError:
-        target.withdraw()  # after a wrong address, for instance
-        raise
-    finally:
-        target.close()
+        target.finish(done, failed, found.to_dict())
     if failed:
-        shown = "; ".join(f"{failure.what}: {failure.reason}" for failure in failed[:_SHOWN])
+        shown = "; ".join(f"{what}: {reason}" for what, reason in [*failed.items()][:_SHOWN])
         more = f"; and {len(failed) - _SHOWN} more (manifest.json)" if len(failed) > _SHOWN else ""
         raise ReadError(
-            f"{len(failed)} of {n_parts} parts failed: {shown}{more}. The others"
-            f" are in {output}; --resume tries these again"
+            f"{len(failed)} of {len(done) + len(failed)} parts failed: {shown}{more}. The others"
+            f" are in {found.output}; --resume tries these again"
         )
     return found
 
 
-def _count(state: Progress, done: Done) -> None:
-    state.rows += done.rows
-    state.done_bytes += done.part.size
-    state.invalid += done.tally.count("invalid_record")
-    state.timeouts += done.tally.count("timeout")
-    state.crashes += done.tally.count("crashed")
+def _add(state: Progress, done: list[Done], item: Done) -> None:
+    done.append(item)
+    state.rows += item.rows
+    state.done_bytes += item.shard.end - item.shard.start
+    invalid, timeouts, crashes = item.tally.statuses("invalid_record", "timeout", "crashed")
+    state.invalid, state.timeouts = state.invalid + invalid, state.timeouts + timeouts
+    state.crashes += crashes
 
 
 def _causes(done: Iterable[Done], names: Sequence[str]) -> list[Cause]:
-    """Why records were unusable: merged causes of the parts ``done``, in order, with places in the inputs,
-    which are called by ``names``."""
+    """Why records were unusable, in the order of the input, whose files are called by ``names``."""
     unusable = Unusable()
-    for item in done:
-        name = names[item.part.source]
+    for item in sorted(done, key=lambda item: item.shard.number):
+        name = names[item.shard.source]
         unusable.merge(item.unusable, str if len(names) == 1 else partial("{}:{}".format, name))
     return unusable.most_frequent()
 
 
-def _summary(done: Sequence[Done], parts: Sequence[Part], job: Job, limit: int | None) -> Summary:
-    """The summary of all parts, equal to that of a run on one machine.
-
-    Raises
-    ------
-    ResumeMismatchError
-        Parts were scored by different embedding models.
-    """
+def _summary(done: Sequence[Done], placed: Sequence[Shard], job: Job, limit: int | None) -> Summary:
+    """The summary of all shards, equal to that of a run on one machine. Raises `ResumeMismatchError` if they
+    were scored by different embedding models."""
     embedders = list(dict.fromkeys(item.embedder for item in done if item.embedder))
     if len(embedders) > 1:
         raise ResumeMismatchError(f"embedder was {embedders[0]} and is {embedders[1]}")
     tally = Tally()
     for item in done:
         tally.merge(item.tally)
-    filters = list(dict.fromkeys(part.filter for part in parts if part.filter is not None))
+    filters = list(dict.fromkeys(shard.filter for shard in placed if shard.filter is not None))
     tasks = [name for name in TASKS if name in tally.tasks]
     summary = summarize(tally, signature(job, tasks, filters, limit=limit))
     if filters:
         summary.notes.append(filter_note(filters))
     return summary
+
+
+class RunFolder:
+    """The output folder of a run, a context manager that holds its lock. Object stores have none; in them
+    files appear complete.
+
+    Raises
+    ------
+    OutputExistsError
+        The folder is not empty, and neither ``resume`` nor ``overwrite`` is set.
+    ResumeMismatchError
+        ``resume`` is set, and the run in the folder had other ``settings``.
+    OutputError
+        The folder cannot be written, or another run is writing it.
+    """
+
+    def __init__(self, folder: Folder, settings: Mapping[str, Any], *, resume: bool, overwrite: bool) -> None:
+        self._folder: Folder = folder
+        self._lock: GrowingFile | None = None
+        there = [name for name in folder.names() if name != _LOCK]
+        self._new, self._made = not there, not os.path.isdir(folder.path)
+        if there and not (resume or overwrite):
+            raise OutputExistsError(folder.path, resumable=True)
+        folder.make()
+        if not is_url(folder.path):
+            # the lock file is not removed: a process that waits for the lock has it open already
+            self._lock = GrowingFile(folder.join(_LOCK))
+        try:
+            if resume and there:
+                check_settings(self._settings_before(), settings, folder.join(_RUN), folder.path)
+            else:
+                for name in filter(_OURS.match, there):
+                    folder.remove(name)
+            folder.make(NOTES)
+            folder.write(_RUN, encode_indented({"run": settings}))
+        except BaseException:
+            self._unlock()
+            raise
+
+    def _settings_before(self) -> Mapping[str, Any] | None:
+        try:
+            before: Any = decode_object(self._folder.read(_RUN) or b"")["run"]
+        except (Undecodable, KeyError):
+            return None
+        return dict(before)
+
+    def finish(self, done: Sequence[Done], failed: Mapping[str, str], summary: Mapping[str, Any]) -> None:
+        """Write the manifest, and remove files of rows that are of no shard."""
+        files = {item.file for item in done}
+        for name in self._folder.names():
+            if _STALE.match(name) and name not in files:
+                self._folder.remove(name)
+        manifest = {
+            "relfast_manifest": 1,
+            "complete": not failed,
+            "rows": sum(item.rows for item in done),
+            "parts": [
+                {
+                    "file": item.file,
+                    "input": item.shard.path,
+                    "start": item.shard.start,
+                    "end": item.shard.end,
+                    "first_index": item.shard.first_index,
+                    "rows": item.rows,
+                    "bytes": item.size,
+                }
+                for item in done
+            ],
+            "failed": [{"what": what, "reason": reason} for what, reason in failed.items()],
+            "summary": summary,
+        }
+        self._folder.write(_MANIFEST, encode_indented(manifest))
+
+    def __enter__(self) -> RunFolder:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        """Remove what tasks that were ended have left; after an error such as a wrong address all that this
+        run has written, if it has scored nothing and the folder was empty before."""
+        with contextlib.suppress(RelfastError, OSError):
+            drafts = [name for name in self._folder.names() if name.startswith(".") and name != _LOCK]
+            empty = isinstance(error, RelfastError) and self._new and not self._folder.names(NOTES)
+            for name in [*drafts, *((NOTES, _RUN, _LOCK) if empty else ())]:
+                self._folder.remove(name)
+            if empty and self._made and not is_url(self._folder.path):
+                os.rmdir(self._folder.path)
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.close()

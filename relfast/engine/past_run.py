@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
-from relfast.engine.io.commit_log import JOURNAL_SUFFIX, PATHS, CommitLog
+from relfast.engine.io.commit_log import JOURNAL_SUFFIX, CommitLog
 from relfast.engine.job import Job, make_job
 from relfast.engine.signature import signature
 from relfast.errors import RelfastError
+from relfast.support.growing import PATHS
 from relfast.tasks import TASKS
 
 
@@ -45,6 +47,23 @@ def past_run(rows: str) -> PastRun | None:
     except (OSError, RelfastError, KeyError, TypeError, AttributeError, ValueError):
         return None
     return past
+
+
+def past_votes(rows: str) -> bytes | None:
+    """The votes of a file's scored rows, as `relfast.stats.samples.votes_of` writes them, from the journal
+    beside it; None unless the file holds the rows of the journal, byte for byte, and no others."""
+    try:
+        with open(rows + JOURNAL_SUFFIX, "rb") as journal, open(rows, "rb") as file:
+            commits = CommitLog.read(iter(journal)).commits
+            for before, commit in zip((0, *(commit.size for commit in commits)), commits, strict=False):
+                if crc32(file.read(max(0, commit.size - before))) != commit.rows_sum:
+                    return None
+            if file.read(1):
+                return None
+    except (OSError, ValueError):
+        return None
+    quarters = [(commit.votes, len(commit.votes) // 4) for commit in commits]
+    return b"".join(votes[plane * n : (plane + 1) * n] for plane in range(4) for votes, n in quarters)
 
 
 def _there(paths: Mapping[str, str], what: str, rows: str) -> tuple[str, ...]:

@@ -6,20 +6,21 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from relfast_kernels.layouts import ALL_IDS_REPEAT
+from relfast_kernels.compiled import native
+from relfast_kernels.layouts import ALL_IDS_REPEAT, PROMPT_ID
 
-from relfast.engine.gold_records import GoldRecords, asks_another, is_counter
+from relfast.engine.gold_records import GoldRecords, asks_another, hashable, is_counter
 from relfast.engine.job import Job
 from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.formats import Entry, read_row
 from relfast.formats.entry import no_text
 from relfast.formats.failure import CUT_OFF, NoResponse
 from relfast.formats.paths import MISSING, follow
-from relfast.formats.reading import PROMPT_ID, prompt_id
+from relfast.formats.reading import prompt_id
 from relfast.json_text import decode_text, encode_json, shallow
 from relfast.records import Record, Score, unscored
 from relfast.stats.samples import digest_of
-from relfast.tasks import EXACT_FIELDS, TASKS, find_task, infer_task
+from relfast.tasks import TASKS, find_task, infer_task
 
 
 def read_gold(paths: Sequence[str], longest: int = MAX_LINE_BYTES) -> GoldRecords:
@@ -31,29 +32,18 @@ def read_gold(paths: Sequence[str], longest: int = MAX_LINE_BYTES) -> GoldRecord
     InputError
         A file cannot be read, a line is no record with an id, or there is no record at all.
     """
-    from relfast.engine.io.sources import iterate_lines, objects_in
+    from relfast.engine.io.sources import iterate_lines
     from relfast.errors import InputError
 
-    gold = GoldRecords()
+    gold = GoldRecords(native.find("text") if paths else None)
     for path in paths:
-        gold.next_file()
-        for number, row in objects_in(iterate_lines(path, longest), path, EXACT_FIELDS):
-            entry = read_row(row, "auto")
-            if entry.id is MISSING or not _hashable(entry.id):
-                raise InputError("gold record has no usable id", file=path, line=number, field="id")
-            # gold is in memory for the whole run; scoring never reads the raw row of a gold record
-            entry.row = None
-            gold.add(entry, number)
+        gold.read(iterate_lines(path, longest), path)
     if paths and not gold:
         raise InputError("no gold record in it", file=" ".join(paths))
     return gold
 
 
 _NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
-
-
-def _hashable(value: Any) -> bool:
-    return isinstance(value, str | int | float | bool) or value is None
 
 
 _FIELDS: Final = ("id", "task", "question", "answer", "response")
@@ -86,7 +76,7 @@ def records_of(
     """
     # a tool's own number may be the id of another record; any other id comes before the question
     may_ask = job.data and entry.answer in (MISSING, None) and isinstance(entry.question, str)
-    if may_ask and (entry.numbered or not _hashable(entry.id) or _known(gold, entry.id) is None):
+    if may_ask and (entry.numbered or not hashable(entry.id) or _known(gold, entry.id) is None):
         asked_id = gold.id_asking(entry.question)
         entry.id = entry.id if asked_id is MISSING else asked_id
     shown_id = None if entry.id is MISSING else shallow(entry.id)
@@ -146,7 +136,7 @@ _UNCHOSEN: Final = "the input begins with rows that name no filter: --filter NAM
 def _complete(entry: Entry, job: Job, gold: GoldRecords) -> tuple[str, str] | None:
     """Fill in missing fields from gold and the job. Returns the type and message of an error, or None."""
     if job.data:
-        known = _known(gold, entry.id) if _hashable(entry.id) else None
+        known = _known(gold, entry.id) if hashable(entry.id) else None
         if known is not None and entry.numbered and asks_another(entry, known):
             known = None
         entry.joined = known is not None
@@ -160,6 +150,17 @@ def _complete(entry: Entry, job: Job, gold: GoldRecords) -> tuple[str, str] | No
                     setattr(entry, field, getattr(known, field))
         elif entry.answer in (MISSING, None):
             return "MissingGold", _no_gold(entry)
+    if (problem := complete_gold(entry, job)) is not None:
+        return problem
+    if entry.response is MISSING:
+        return "MissingField", "field 'response' is missing; --map response=PATH says where it is"
+    if isinstance(entry.response, list) and not entry.response:
+        return "InvalidField", "field 'response' is an empty list"
+    return None
+
+
+def complete_gold(entry: Entry, job: Job) -> tuple[str, str] | None:
+    """Decode an entry's answer and find its task. Returns the type and message of an error, or None."""
     if isinstance(entry.answer, str):
         entry.answer = decode_text(entry.answer)
     if entry.answer is MISSING or entry.answer is None:
@@ -176,10 +177,6 @@ def _complete(entry: Entry, job: Job, gold: GoldRecords) -> tuple[str, str] | No
             known_names = ", ".join(TASKS)
             return "UnknownTask", f"field 'task' is {entry.task!r:.60}; known tasks: {known_names}"
         entry.task = job.task
-    if entry.response is MISSING:
-        return "MissingField", "field 'response' is missing; --map response=PATH says where it is"
-    if isinstance(entry.response, list) and not entry.response:
-        return "InvalidField", "field 'response' is an empty list"
     return None
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from relfast_kernels.compiled.cache import COMPILE_VARIABLE, HOW
+from relfast_kernels.caches.cache import COMPILE_VARIABLE, OFF
 
 from relfast.cores import default_workers
 from relfast.errors import UsageError
@@ -53,8 +53,8 @@ def timeout_of(value: object) -> float:
 def check_compiling() -> None:
     """Raise `UsageError` if ``RELFAST_COMPILE`` has a value that it may not have."""
     chosen = os.environ.get(COMPILE_VARIABLE)
-    if chosen and chosen not in HOW:
-        raise UsageError(f"{COMPILE_VARIABLE} is {', '.join(HOW[:-1])} or {HOW[-1]}, not {chosen!r}")
+    if chosen and chosen != OFF:
+        raise UsageError(f"{COMPILE_VARIABLE} is {OFF}, or not set, not {chosen!r}")
 
 
 def count_of(name: str, value: object, least: int = 0, most: int | None = None) -> int:

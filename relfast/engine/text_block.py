@@ -66,10 +66,15 @@ class ScannedBlock:
     chosen: str | None
     first_index: int
 
+    def span(self, number: int) -> tuple[int, int]:
+        """Where a line is in the block, without its line end."""
+        at = number * LINE_COLUMNS
+        return self.lines[at + LINE_START], self.lines[at + LINE_END]
+
     def line(self, number: int) -> bytes:
         """The bytes of a line, without its line end."""
-        at = number * LINE_COLUMNS
-        return self.data[self.lines[at + LINE_START] : self.lines[at + LINE_END]]
+        start, end = self.span(number)
+        return self.data[start:end]
 
 
 def id_of(

@@ -11,7 +11,6 @@ The fast path is used only if its machine code has been compiled."""
 from __future__ import annotations
 
 import ctypes
-import os
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,54 +20,39 @@ from typing import Final
 
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
-    AT_FILTER,
     AT_GOLDS,
-    AT_LINES,
-    AT_RECORDS,
-    AT_SCRATCH,
-    AT_SETTINGS,
-    AT_STATE,
-    AT_TABLE,
-    AT_WORK,
     BLANK,
-    CONTEXT_SIZE,
     FAST,
     FIELDS,
     GOLD_UNKNOWN,
-    HAS_ID_ONLY,
     LINE_ANSWER,
     LINE_COLUMNS,
     LINE_DIGEST,
     LINE_GOLD,
+    LINE_HELD,
     LINE_KIND,
     LINE_RECORD,
     LINE_REST,
-    N_FILTER,
-    N_LINES,
-    N_RECORDS,
-    N_SCRATCH,
-    RECORD_COLUMNS,
-    SET_FILTER,
-    SET_SIZE,
-    STATE_RECORDS,
-    STATE_SIZE,
-    STATE_USED,
-    STATE_WANTS,
-    WANTS_NOTHING,
-    WANTS_RECORDS,
+    SET_DETAILS,
+    SET_JOIN,
+    SET_LEAST,
+    SET_PROMPTS,
+    SET_SEED,
+    SET_STRICT,
+    SET_STRIP,
 )
 
 from relfast.engine.pool.failures import Verdict
+from relfast.engine.projection import Projection, SaidGold
 from relfast.engine.scoring import Scoring
 from relfast.engine.segments import Segment, encoded, pieces
 from relfast.engine.text_block import ScannedBlock, kinds_of
 from relfast.engine.text_gold import TASK_BY_NUMBER, Golds, KnownGold
 from relfast.engine.text_rows import RowWriter
-from relfast.engine.text_table import TextTable, can_hold
-from relfast.memory import lazy_memory
+from relfast.engine.text_table import can_hold
 from relfast.records import Place
 from relfast.stats.summary import Tally
-from relfast.tasks.text_scorer import WorkSpace, least_measure, numbers
+from relfast.tasks.text_scorer import least_measure
 
 _IS_SLOW: Final = bytes(kind not in (BLANK, FAST) for kind in range(256))
 """Kind of a line → 1 if the line is left to be scored, 0 if it is blank or a kernel has scored it."""
@@ -86,11 +70,7 @@ def runs(start: int, stop: int, without: Sequence[int]) -> Iterator[tuple[int, i
 
 
 MOST_REFUSED: Final = 1 << 16
-_LEARNT: Final = (LINE_KIND, LINE_GOLD, LINE_DIGEST, LINE_ANSWER, LINE_REST)
-
-RECORDS: Final = 4_096
-SCRATCH_BYTES: Final = 1 << 24
-"""Initial room for a block's responses, and for decoded texts; memory is allocated only when touched."""
+_LEARNT: Final = (LINE_KIND, LINE_GOLD, LINE_DIGEST, LINE_ANSWER, LINE_REST, LINE_HELD)
 
 
 class TextFastPath:
@@ -98,46 +78,25 @@ class TextFastPath:
 
     def __init__(self, scoring: Scoring, functions: Mapping[str, Callable[..., int]]) -> None:
         self._scoring = scoring
-        self._scan, self._score, self._know = (functions[name] for name in ("scan", "score", "know"))
+        self._score = functions["score"]
         job = scoring.job
-        self._table, self._golds = TextTable(job), Golds(job)
+        self._projection, self._golds = Projection(job, functions), Golds(job)
         self._refused: set[int] = set()
-        """Digests of lines whose gold cannot be shared with other lines."""
-        self._settings = (ctypes.c_int64 * SET_SIZE)(
-            job.options.strip_reasoning,
-            job.details,
-            bool(job.data),
-            False,
-            job.options.strict,
-            least_measure(job.options, [kernel for _, kernel in TASK_BY_NUMBER.values()]),
-            int.from_bytes(os.urandom(8), "little") >> 1,
-            job.repeats,
-        )
-        self._known = KnownGold(scoring)
-        self._work = WorkSpace()
-        self._state = numbers(STATE_SIZE)
-        scoring.open_kernels(shows=job.details)
-        self._lines = numbers(0)
-        self._context = numbers(CONTEXT_SIZE)
-        for part, memory in (
-            (AT_SETTINGS, self._settings),
-            (AT_WORK, self._work.places),
-            (AT_TABLE, self._table.about),
-            (AT_STATE, self._state),
+        """Digests of lines, or of tasks and answers, whose gold cannot be shared with other lines."""
+        for setting, value in (
+            (SET_STRIP, job.options.strip_reasoning),
+            (SET_DETAILS, job.details),
+            (SET_JOIN, bool(job.data)),
+            (SET_STRICT, job.options.strict),
+            (SET_LEAST, least_measure(job.options, [kernel for _, kernel in TASK_BY_NUMBER.values()])),
+            (SET_SEED, scoring.gold.seed),
+            (SET_PROMPTS, job.repeats),
         ):
-            self._context[part] = ctypes.addressof(memory)
-        self._have_records(numbers(RECORDS * RECORD_COLUMNS))
-        self._have_scratch(lazy_memory(SCRATCH_BYTES))
-        self._writer = RowWriter(scoring, functions["write"], self._context)
-
-    def _have_records(self, records: ctypes.Array[ctypes.c_int64]) -> None:
-        self._records = records
-        self._context[AT_RECORDS] = ctypes.addressof(records)
-        self._context[N_RECORDS] = len(records) // RECORD_COLUMNS
-
-    def _have_scratch(self, scratch: ctypes.Array[ctypes.c_char]) -> None:
-        self._scratch = scratch
-        self._context[AT_SCRATCH], self._context[N_SCRATCH] = ctypes.addressof(scratch), len(scratch)
+            self._projection.settings[setting] = value
+        scoring.gold.enter(self._projection.context)
+        self._known = KnownGold(scoring)
+        scoring.open_kernels(shows=job.details)
+        self._writer = RowWriter(scoring, functions["write"], self._projection.context)
 
     @classmethod
     def open(cls, scoring: Scoring) -> TextFastPath | None:
@@ -148,37 +107,10 @@ class TextFastPath:
         return None if functions is None else cls(scoring, functions)
 
     def scan(self, data: bytes, n_lines: int, first_index: int, chosen: str | None) -> ScannedBlock:
-        """Scan the first ``n_lines`` lines of a block, and score the responses whose gold is known. The
-        result is valid until the next block is scanned. ``chosen`` is the filter of lm-evaluation-harness.
-        """
+        """Scan a block; see `Projection.scan`."""
         self._golds.make_room(len(data) >> 6)
-        if len(self._lines) < (n_lines + 1) * LINE_COLUMNS:
-            self._lines = numbers((n_lines + 1) * LINE_COLUMNS)
-        context, state = self._context, self._state
-        name = (chosen or "").encode("utf-8", "surrogatepass")
-        of_filter = ctypes.create_string_buffer(name)
-        self._settings[SET_FILTER] = chosen is not None
-        context[AT_FILTER], context[N_FILTER] = ctypes.addressof(of_filter), len(name)
-        context[AT_LINES], context[N_LINES] = ctypes.addressof(self._lines), n_lines
-        context[AT_GOLDS] = ctypes.addressof(self._golds.about)
-        ctypes.memset(state, 0, ctypes.sizeof(state))
-        while True:
-            n_scanned = self._scan(data, len(data), context)
-            if state[STATE_WANTS] == WANTS_NOTHING:
-                return ScannedBlock(
-                    data, self._lines, n_scanned, self._records, self._scratch, chosen, first_index
-                )
-            if state[STATE_WANTS] == WANTS_RECORDS:
-                records = numbers(2 * len(self._records))
-                ctypes.memmove(records, self._records, 8 * RECORD_COLUMNS * state[STATE_RECORDS])
-                self._have_records(records)
-            else:
-                self._grow_scratch()
-
-    def _grow_scratch(self) -> None:
-        scratch = lazy_memory(2 * len(self._scratch))
-        ctypes.memmove(scratch, self._scratch, self._state[STATE_USED])
-        self._have_scratch(scratch)
+        self._projection.context[AT_GOLDS] = ctypes.addressof(self._golds.about)
+        return self._projection.scan(data, n_lines, first_index, chosen)
 
     def learn(self, block: ScannedBlock, numbers: range) -> None:
         """Prepare the golds that this block's scan met for the first time, and score the lines with them."""
@@ -188,32 +120,42 @@ class TextFastPath:
         span = slice(LINE_COLUMNS * numbers.start, LINE_COLUMNS * numbers.stop)
         lines = [*zip(numbers, *(columns[span][k::LINE_COLUMNS].tolist() for k in _LEARNT), strict=True)]
         added: set[int] = set()
-        for number, kind, gold, digest, answer, rest in lines:
+        for number, kind, gold, digest, answer, rest, held in lines:
             if kind != FIELDS or gold != GOLD_UNKNOWN or digest in self._refused:
                 continue
             if digest in added or answer in added:
                 continue
+            if answer and answer not in self._refused:
+                if self._golds.add_answer(answer, self._gold_in(block, number, held)):
+                    added.add(answer)
+                    continue
+                self._refuse(answer)
             record = self._known.gold_of(block, number, columns[LINE_COLUMNS * number + LINE_RECORD])
-            by = answer if answer and record is not None and self._golds.is_answer(record) else digest
-            if record is not None and self._golds.add(by, record, rest):
-                added.add(by)
-                if rest == HAS_ID_ONLY and self._golds.wants_ids(self._scoring.gold):
-                    self._golds.know_ids(self._scoring, self._know, self._context)
-                    self._score_known(block, numbers)
-                    return self.learn(block, numbers)
-            elif len(self._refused) < MOST_REFUSED:
-                self._refused.add(digest)
+            if record is not None and self._golds.add(digest, record, rest):
+                added.add(digest)
+            else:
+                self._refuse(digest)
         if added:
             self._score_known(block, numbers)
+
+    def _gold_in(self, block: ScannedBlock, number: int, held: int) -> SaidGold | None:
+        """Task and answer of a line, or of the row of a gold file that it is joined with."""
+        if held >= 0:
+            return self._scoring.gold.gold_in(held)
+        return self._projection.gold_in(block.data, *block.span(number))
+
+    def _refuse(self, digest: int) -> None:
+        if len(self._refused) < MOST_REFUSED:
+            self._refused.add(digest)
 
     def _score_known(self, block: ScannedBlock, numbers: range) -> None:
         """Score those of the lines ``numbers`` whose gold is known by now."""
         at = numbers.start
         while at < numbers.stop:
-            at = self._score(block.data, len(block.data), self._context, at, numbers.stop)
+            at = self._score(block.data, len(block.data), self._projection.context, at, numbers.stop)
             if at < numbers.stop:
-                self._grow_scratch()
-                block.scratch = self._scratch
+                self._projection.grow_scratch()
+                block.scratch = self._projection.scratch
 
     def segment(
         self,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 import orjson
 from relfast_kernels.layouts import (
@@ -27,16 +26,16 @@ from relfast_kernels.layouts import (
     ROW_UNSEEN,
 )
 
-from relfast.engine.gold_records import GoldRecords
 from relfast.engine.job import Job
-from relfast.engine.rows import entry_of
+from relfast.engine.projection import SaidGold, has_large_integer
+from relfast.engine.rows import complete_gold, entry_of
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_block import ScannedBlock, id_of
 from relfast.formats import Entry
 from relfast.json_text import decode_object
 from relfast.records import Record, Score, SharedGold
 from relfast.stats.samples import key_of
-from relfast.tasks import EXACT_FIELDS, TASKS
+from relfast.tasks import EXACT_FIELDS, TASKS, find_task
 from relfast.tasks.text_scorer import PreparedGolds, compared_gold, gold_text
 
 TASK_BY_NUMBER: Final = {
@@ -57,20 +56,6 @@ _RECORD_BYTES: Final = 256
 
 _NO_MORE: Final[Mapping[str, Any]] = {}
 """The row of a line that has nothing but an id and responses."""
-
-_DIGITS: Final = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
-_MANY: Final = b"0" * 19
-
-
-def _has_large_integer(line: bytes) -> bool:
-    """Whether a line may hold an integer that orjson rounds and Python's parser does not (which of the two
-    reads a line depends on its other fields): 19 digits in a row, not after a decimal point."""
-    digits = line.translate(_DIGITS)
-    at = digits.find(_MANY)
-    while at > 0 and line[at - 1] == 46:
-        end = digits.find(b" ", at)
-        at = digits.find(_MANY, end) if end > 0 else -1
-    return at >= 0
 
 
 class Taken(NamedTuple):
@@ -112,19 +97,19 @@ class KnownGold:
             entry = Entry(id_of(texts, records, first)[0], row=_NO_MORE)
         else:
             line = block.line(number)
-            if _has_large_integer(line):
+            if has_large_integer(line):
                 return
             try:
                 entry = entry_of(decode_object(line, EXACT_FIELDS), job)
             except Exception:  # the line will be scored the ordinary way, which reports the error in a row
                 return
         entry.response = ""  # the kernel finds the responses
-        by = job if rest == ID_OF_GOLD else self._without_prompts
+        by = job if rest >= ID_OF_GOLD else self._without_prompts
         found = self._scoring.row(entry, block.first_index + number, block.chosen, job=by)
         record = found[0] if found else None
         if not isinstance(record, Record):
             return
-        if rest == ID_OF_GOLD and record.id is None and record.prompt is None:
+        if rest >= ID_OF_GOLD and record.id is None and record.prompt is None:
             return
         looked_at = TASKS[record.task].row_fields
         if looked_at and (digest & ROW_UNSEEN or not set(looked_at).issubset(GOLD_MEMBERS)):
@@ -156,7 +141,7 @@ class KnownGold:
                 continue
             task = TASKS[known.task]
             n_known += task.kernels is not None
-            is_of_gold = lines[place + LINE_REST] == ID_OF_GOLD
+            is_of_gold = lines[place + LINE_REST] >= ID_OF_GOLD
             id, prompt = (known.id, known.prompt) if is_of_gold else id_of(texts, records, at)
             for sample in range(end - at):
                 row = (at + sample) * RECORD_COLUMNS
@@ -181,13 +166,9 @@ class KnownGold:
 
 MOST_GOLDS: Final = 1 << 17
 MOST_BYTES: Final = 1 << 25
-"""Limits on the number of kept golds and on the bytes of their JSON; a full table forgets all. `MOST_GOLDS`
-also limits the ids of ``--data`` that are added at once."""
+"""Limits on the number of kept golds and on the bytes of their JSON; a full table forgets all."""
 
 _SLOTS: Final = 4 * MOST_GOLDS
-
-ID_SHARE: Final = 32
-"""Once 1/32 of the ids of ``--data`` were met, all are added: 100,000 in 0.2 s; one by one takes 2.6 s."""
 
 
 class Golds:
@@ -201,8 +182,6 @@ class Golds:
 
     def _begin(self) -> None:
         self._prepared = PreparedGolds(MOST_GOLDS, MOST_BYTES, _SLOTS)
-        self._n_ids = 0
-        self._knows_ids = False
 
     @property
     def about(self) -> ctypes.Array[ctypes.c_int64]:
@@ -213,17 +192,33 @@ class Golds:
         if not self._prepared.has_room(n_lines):
             self._begin()
 
-    def is_answer(self, record: Record) -> bool:
-        """Whether the kernel reads a record's task and compares its response with ``answer`` alone, so that
-        no other field of the line matters."""
-        number = NUMBERS.get(record.task, -1) if self._reads else -1
-        return number >= 0 and not (self._job.options.strict and TASK_BY_NUMBER[number][1].strict_gold)
+    def add_answer(self, digest: int, said: SaidGold | None) -> bool:
+        """Add a gold under the digest of the task and answer that a line names; False if responses of that
+        task are not read here, or compared with more than that, or there is no room."""
+        if said is None:
+            return False
+        entry = Entry(task=said.task, answer=said.answer)
+        try:
+            task = find_task(entry.task) if complete_gold(entry, self._job) is None else None
+            # rows without an id of their own have a digest of this and their prompt
+            whole = b"" if self._job.data else orjson.dumps(said.answer if said.is_digested else entry.answer)
+        except Exception:  # the lines are scored the ordinary way, which reports the error in rows
+            return False
+        number = NUMBERS.get(task.name, -1) if task is not None and self._reads else -1
+        if number < 0 or (self._job.options.strict and TASK_BY_NUMBER[number][1].strict_gold):
+            return False
+        return self._enter(digest, self._prepared.add(number, gold_text(entry.answer), whole))
 
     def add(self, digest: int, record: Record, rest: int) -> bool:
         """Add a record's gold under a digest, with its prompt's key if the digest includes it (`ID_OF_GOLD`);
         False if there is no room."""
-        key = key_of(record.id, record.prompt, 0) if rest == ID_OF_GOLD else b""
-        number = self._number(record, key)
+        key = key_of(record.id, record.prompt, 0) if rest >= ID_OF_GOLD else b""
+        task = NUMBERS.get(record.task, -1) if self._reads else -1
+        text = b"" if task < 0 else gold_text(self._as_compared(record, task))
+        return self._enter(digest, self._prepared.add(task, text, key))
+
+    def _enter(self, digest: int, number: int) -> bool:
+        """Let the kernel find a gold by a digest; False if the gold has no number."""
         if number < 0:
             return False
         prepared = self._prepared
@@ -232,43 +227,6 @@ class Golds:
             at = at + 1 & _SLOTS - 1
         prepared.digests[at], prepared.numbers[at] = digest, number + 1
         return True
-
-    def _number(self, record: Record, id: bytes = b"") -> int:
-        """Prepare a record's gold; its number, -1 if there is no room."""
-        task = NUMBERS.get(record.task, -1) if self._reads else -1
-        answer = b"" if task < 0 else gold_text(self._as_compared(record, task))
-        return self._prepared.add(task, answer, id)
-
-    def wants_ids(self, gold: GoldRecords) -> bool:
-        """Count a gold that a line names by its id alone; whether so many were met by now that `know_ids`
-        should add all golds of ``--data``."""
-        self._n_ids += 1
-        return not self._knows_ids and ID_SHARE * self._n_ids >= len(gold) and len(gold) <= MOST_GOLDS
-
-    def know_ids(
-        self, scoring: Scoring, know: Callable[..., int], context: ctypes.Array[ctypes.c_int64]
-    ) -> None:
-        """Add all golds of ``--data`` of which `is_answer` holds, for lines that have only an id and
-        responses; each different answer is prepared once. ``know`` is the kernel's function."""
-        self._knows_ids = True
-        known: dict[bytes, int] = {}
-        ids, ends, numbers = bytearray(), array("q"), array("q")
-        for id, entry in scoring.gold.items():
-            try:
-                answer, text = orjson.dumps((entry.task, entry.answer)), orjson.dumps(id)
-            except (TypeError, ValueError, RecursionError):
-                continue  # a line with this id is scored the ordinary way
-            if answer not in known:
-                found = scoring.row(Entry(id, response="", row=_NO_MORE), 0)[0]
-                shared = isinstance(found, Record) and self.is_answer(found)
-                known[answer] = self._number(cast("Record", found)) if shared else -1
-            if known[answer] >= 0:
-                ids += text
-                ends.append(len(ids))
-                numbers.append(known[answer])
-        if ends:
-            places = [(ctypes.c_int64 * len(ends)).from_buffer(column) for column in (ends, numbers)]
-            know(bytes(ids), len(ids), *places, len(ends), context)
 
     def _as_compared(self, record: Record, number: int) -> Any:
         """The gold that the job's policy compares with; None if ``details`` must show a different one."""

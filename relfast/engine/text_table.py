@@ -124,6 +124,7 @@ class TextTable:
         ]
         dialects = DIALECTS if job.dialect == "auto" else {job.dialect: DIALECTS[job.dialect]}
         forms = [form for dialect in dialects.values() for form in dialect.forms]
+        rows = [self._form(form) for form in forms]
         if job.dialect == "auto":
             self._ways = [way for number, form in enumerate(forms) for way in self._ways_to(number, form)]
             # a row that fits no other form is read as relfast's own
@@ -133,7 +134,8 @@ class TextTable:
                 last = number == len(forms) - 1
                 assert last or (form.when and not form.needs)
                 self._ways.append((number, 0, *self._tests_of(form.needs if last else form.when)))
-        rows = [self._form(form) for form in forms]
+        self.flags = [row[columns.FORM_FLAGS] for row in rows]
+        """The flags of each form."""
         ends: list[Sequence[int]] = [self._path_list(REASONS), *map(self._span, _PLAIN_ENDS)]
         assert len(self._bit_of) <= columns.MOST_BITS
         known = [(*span, self._bit_of.get(name, 0)) for span, name in zip(spans, members, strict=True)]
@@ -227,14 +229,22 @@ class TextTable:
         return first, len(self._tests)
 
     def _ways_to(self, number: int, form: Form) -> Iterable[Sequence[int]]:
-        """The ways to recognise a row of a form: the members that it must have, and further tests."""
+        """The ways to recognise a row of a form: the members that it must have, and further tests, among them
+        those for members that no bit is left for."""
         if "response" in self._map and not form.response and not form.said:
             return  # ``--map`` says where the responses are, so this is no row without responses
         for tells in form.tells:
             conditions = f"{tells} {form.when}".split()
-            members = self._bits(filter(None, map(lead_of, conditions)))
-            others = " ".join(condition for condition in conditions if lead_of(condition) != condition)
-            yield (number, members, *self._tests_of(others))
+            members = 0
+            for name in sorted({*map(lead_of, conditions)} - {""}):
+                if name in self._bit_of or len(self._bit_of) < columns.MOST_BITS:
+                    members |= self._bits([name])
+            others = [
+                path
+                for path in conditions
+                if path != lead_of(path) or not members & self._bit_of.get(path, 0)
+            ]
+            yield (number, members, *self._tests_of(" ".join(others)))
 
     # ---- forms
 
@@ -276,6 +286,7 @@ class TextTable:
             | columns.NOT_EMPTY * bool(form.none and "response" not in self._map)
             | columns.HIDES_ROW * (not form.row and place in GOLD_MEMBERS)
             | columns.IS_BARE * (not form.members and not form.task.startswith("="))
+            | columns.DIGESTS_PROMPT * (len(prompts) == 1 and "answer" not in self._map)
             | columns.ASKS_UNSEEN * ("question" in self._map or not self._can_follow(form.question))
         )
         return (

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from relfast.formats.failure import (
-    MISSING_RESPONSE,
     NO_ASSISTANT,
     NO_CONTENT,
     NULL,
+    ONLY_A_CALL,
     ONLY_REASONING,
     NoResponse,
     ended,
@@ -221,8 +221,6 @@ def said_in(message: Mapping[str, Any]) -> Any:
         said = ONLY_REASONING if thought else NO_CONTENT if said is None else said
     return ended(said, next((message[name] for name in REASONS_OF_MESSAGES if message.get(name)), None))
 
-
-ONLY_A_CALL: Final = NoResponse(MISSING_RESPONSE, "the last message only calls a tool")
 
 _CALLS: Final = ("tool_calls", "function_call")
 _CALL: Final = re.compile(r"(\w+_)?(tool|function)[-_]?(use|call)", re.IGNORECASE)

@@ -30,6 +30,18 @@ FILTERED: Final = NoResponse("ContentFilter", "the content filter left nothing o
 CUT_OFF: Final = NoResponse("CutOff", "the tokens ran out before the response began")
 """In place of a response that is scored as the empty text: the model had its tokens and said nothing."""
 
+ONLY_A_CALL: Final = NoResponse(MISSING_RESPONSE, "the last message only calls a tool")
+
+IN_REPLIES: Final[Mapping[NoResponse | str, str]] = {
+    REFUSAL: "RefusalError",
+    FILTERED.kind: "ContentFilterError",
+    ONLY_REASONING: "OnlyReasoningError",
+    ONLY_A_CALL: "ToolCallsError",
+    CUT_OFF: "TruncatedError",
+}
+"""By these names `relfast run` writes into its rows what the model itself replied instead of an answer: for a
+kind of failure, or a single one."""
+
 
 def is_silent(sample: Any) -> bool:
     """Whether a sample has no text, for no other reason than that the model said nothing."""

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from relfast_kernels.layouts import PROMPT_ID
+
 from relfast.formats.entry import Entry, last_said, last_user_said, said_in
 from relfast.formats.failure import (
     CUT_OFF,
@@ -214,6 +216,14 @@ def filter_of(row: _Row, dialect: str) -> str | None:
     return _reader_of(row, detect(row) if dialect == "auto" else dialect).filter_of(row)
 
 
+def gold_readers(dialect: str) -> list[Callable[[_Row], tuple[Any, Any]]]:
+    """For each form of a dialect (``auto``: of all), in the order of the table, a function that finds task
+    and answer in a row of that form, as `read_row` does."""
+    return [
+        reader.gold for name, readers in _readers().items() if dialect in ("auto", name) for reader in readers
+    ]
+
+
 # ---- a row of a form
 
 
@@ -273,6 +283,10 @@ class _Reader:
             entry.filter = self.filter_of(row)
         entry.numbered = numbered
         return entry
+
+    def gold(self, row: _Row) -> tuple[Any, Any]:
+        """Task and answer of a row."""
+        return self._task_of(row), self._answer_of(row)
 
     def filter_of(self, row: _Row) -> str | None:
         """The filter of lm-evaluation-harness that the row names, or None."""
@@ -376,9 +390,6 @@ def _question(prompt: Any) -> Any:
     """The question in a prompt: the text itself, or the user's last message; `MISSING` if there is none."""
     text = last_user_said(prompt) if isinstance(prompt, list) else prompt
     return text if isinstance(text, str) else MISSING
-
-
-PROMPT_ID: Final = "prompt-"
 
 
 def prompt_id(prompt: Any, gold: Any) -> str:

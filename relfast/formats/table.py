@@ -529,6 +529,35 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             none=(("", "messages is empty"),),
         ),
     ),
+    # the fields of the input row, and what was generated; https://nvidia-nemo.github.io/Skills/pipelines/generation
+    "nemo-skills": _dialect(
+        "NeMo-Skills' outputs",
+        Form(
+            ("generation num_generated_tokens", "generation expected_answer"),
+            needs="generation",
+            id="id",
+            number="",
+            task="task",
+            answer="answer expected_answer",
+            question="question problem",
+            response="generation",
+        ),
+    ),
+    # evaluations (`dump_eval_results`); ``env_extras`` are the other columns of the data set's row
+    "skyrl": _dialect(
+        "SkyRL's evaluation dumps",
+        Form(
+            ("input_prompt output_response env_extras:object",),
+            needs="output_response",
+            id="env_extras.id #input_prompt",
+            number="",
+            task="env_extras.task",
+            source="data_source",
+            answer="env_extras.answer env_extras.reward_spec.ground_truth",
+            question="env_extras.question input_prompt",
+            response="output_response",
+        ),
+    ),
     # https://docs.anthropic.com/en/docs/build-with-claude/batch-processing
     "anthropic-batch": _dialect(
         "Anthropic batch results",

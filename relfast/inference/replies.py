@@ -11,11 +11,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from relfast.formats.entry import ONLY_A_CALL, content_of, said_in
-from relfast.formats.failure import CUT_OFF as SAID_NOTHING
-from relfast.formats.failure import FILTERED as LEFT_NOTHING
-from relfast.formats.failure import ONLY_REASONING as THOUGHT
-from relfast.formats.failure import NoResponse, ended, from_error, is_silent
+from relfast.formats.entry import content_of, said_in
+from relfast.formats.failure import (
+    CUT_OFF,
+    FILTERED,
+    IN_REPLIES,
+    ONLY_A_CALL,
+    ONLY_REASONING,
+    REFUSAL,
+    NoResponse,
+    ended,
+    from_error,
+    is_silent,
+)
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import ending
 
@@ -62,12 +70,8 @@ class ReplyError(Exception):
         self.kind, self.again = kind, again
 
 
-# What the model itself replied: asking again would choose among its samples, or give the same. Not retried.
-REFUSED: Final = "RefusalError"
-FILTERED: Final = "ContentFilterError"
-ONLY_REASONING: Final = "OnlyReasoningError"
-TOOL_CALLS: Final = "ToolCallsError"
-CUT_OFF: Final = "TruncatedError"
+# What the model itself replied (`relfast.formats.failure.IN_REPLIES`) is not asked for again: that would
+# choose among its samples, or give the same.
 
 # What the server did wrong (`ReplyError`), which may pass
 BROKEN_OFF: Final = "BrokenOffError"
@@ -131,20 +135,21 @@ def read_reply(body: bytes) -> Completion:
     if (reason or "").lower() in _BREAK_REASONS:
         raise ReplyError(BROKEN_OFF, f"the server broke the response off ({why})")
     said = ended(said, reason)
-    if said is SAID_NOTHING:
+    if said is CUT_OFF:
         return Completion("", **about)
     calls = _get(message, "tool_calls") or _get(message, "function_call")
-    if said is ONLY_A_CALL or (calls and is_silent(said) and said is not THOUGHT and reasoning is None):
-        return _failed(TOOL_CALLS, f"the model called tools and said nothing: {_line(calls)}", about)
+    thought = said is ONLY_REASONING or reasoning is not None
+    if said is ONLY_A_CALL or (calls and is_silent(said) and not thought):
+        return _failed(ONLY_A_CALL, f"the model called tools and said nothing: {_line(calls)}", about)
     if isinstance(said, NoResponse) and not is_silent(said):
-        if said.kind == LEFT_NOTHING.kind:
-            return _failed(FILTERED, f"the content filter ended the response ({why})", about)
-        return _failed(REFUSED, f"the model refused: {_line(said.message)}", about)
-    if said is not THOUGHT and not is_silent(said):
+        if said.kind == FILTERED.kind:
+            return _failed(FILTERED.kind, f"the content filter ended the response ({why})", about)
+        return _failed(REFUSAL, f"the model refused: {_line(said.message)}", about)
+    if said is not ONLY_REASONING and not is_silent(said):
         if not isinstance(said, str):
             raise ReplyError(NOT_TEXT, f"the content is {_type_of(said)}, not text: {_line(said)}")
         return Completion(said, **about)
-    if said is THOUGHT or reasoning is not None:
+    if thought:
         return _failed(ONLY_REASONING, f"only reasoning, no answer ({why})", about)
     if said != "":
         raise ReplyError(NO_TEXT, f"the message has no content ({why})")
@@ -193,8 +198,8 @@ def words_in(body: bytes) -> str:
     return _line(text)
 
 
-def _failed(kind: str, message: str, about: Mapping[str, Any]) -> Completion:
-    return Completion(None, {"type": kind, "message": message}, **about)
+def _failed(why: NoResponse | str, message: str, about: Mapping[str, Any]) -> Completion:
+    return Completion(None, {"type": IN_REPLIES[why], "message": message}, **about)
 
 
 def _reasoning_in(message: Any) -> str | None:

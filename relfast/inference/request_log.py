@@ -9,21 +9,20 @@ written.
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
-from relfast.errors import ResumeMismatchError, UsageError
+from relfast.errors import UsageError
 from relfast.json_text import Undecodable, decode_object, encode_row
-from relfast.outputs import is_stream, open_locked, refuse_existing, replaced, write_json, writing
+from relfast.outputs import is_stream, refuse_existing, write_json, writing
+from relfast.support.growing import GrowingFile, check_settings
 
 Row = dict[str, Any]
 _Place = tuple[int, int]
@@ -150,16 +149,14 @@ class RequestLog:
         refuse_existing(path, unless=resume or overwrite, resumable=True)
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, self._made = open_locked(str(path))
-        self._file = open(descriptor, "r+b")  # noqa: SIM115 - held
+        self._file = GrowingFile(str(path))
         try:
-            with writing(path):
-                self._is_begun = resume or os.fstat(descriptor).st_size == 0
-                if resume:
-                    self._check(settings)
-                    self._recover()
-                if self._is_begun:
-                    self._write_settings()
+            self._is_begun = resume or not self._file.length
+            if resume:
+                self._check(settings)
+                self._recover()
+            if self._is_begun:
+                self._write_settings()
         except BaseException:
             self._file.close()
             raise
@@ -171,9 +168,9 @@ class RequestLog:
         try:
             if self._stale:
                 self._replace(self._all_places())
-            if self._made and exception[0] is not None and not os.fstat(self._file.fileno()).st_size:
-                for path in (self.path, self._settings_path):
-                    os.unlink(os.path.realpath(path))
+            if self._file.is_new and exception[0] is not None and not self._file.length:
+                self._file.withdraw()
+                self._settings_path.unlink(missing_ok=True)
         finally:
             self._file.close()
 
@@ -193,17 +190,15 @@ class RequestLog:
             if any(self._piece(row) or not self._failed(row) or self._partial(row) for row in self._held):
                 self._begin()
             return
-        with writing(self.path):
-            self._file.seek(0, os.SEEK_END)
-            for row in rows:
-                start = self._file.tell()
-                self._file.write(encode_row(row))
-                self._note(row, (start, self._file.tell()))
-            self._file.flush()
-            now = time.monotonic()
-            if now - self._synced > SECONDS_BETWEEN_SYNCS:
-                os.fsync(self._file.fileno())
-                self._synced = now
+        for row in rows:
+            start = self._file.size
+            self._file.append(encode_row(row))
+            self._note(row, (start, self._file.size))
+        now = time.monotonic()
+        if now - self._synced > SECONDS_BETWEEN_SYNCS:
+            with writing(self.path):
+                self._file.sync()
+            self._synced = now
 
     def _note(self, row: Row, place: _Place) -> None:
         """Note where a row of this run stands."""
@@ -218,27 +213,21 @@ class RequestLog:
         """Put a file with the rows that wait in place of the old one. Settings come after it: where a kill
         comes between, they do not fit the rows, and the next run says so."""
         lines = [encode_row(row) for row in self._held]
-        with writing(self.path):
-            self._take_over(replaced(str(self.path), lines))
-            for row, line, end in zip(self._held, lines, accumulate(map(len, lines)), strict=True):
-                self._note(row, (end - len(line), end))
-            self._held, self._is_begun = [], True
-            self._write_settings()
-
-    def _take_over(self, descriptor: int) -> None:
-        """Go on with another file."""
-        self._file.close()
-        self._file = open(descriptor, "r+b")  # noqa: SIM115 - held
+        self._file.begin(lines)
+        for row, line, end in zip(self._held, lines, accumulate(map(len, lines)), strict=True):
+            self._note(row, (end - len(line), end))
+        self._held, self._is_begun = [], True
+        self._write_settings()
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The rows, in the order in which they stand in the file."""
         for start, end in sorted(self._places.values()):
-            yield decode_object(self._read(start, end))
+            yield decode_object(self._file.read(start, end))
 
     def before(self, key: Hashable) -> list[Row]:
         """What an earlier run has of an unfinished row: the failed row, some of whose samples succeeded, and
         pieces. Empty if the whole row has been written."""
-        return [decode_object(self._read(*place)) for place in self._before.get(key, ())]
+        return [decode_object(self._file.read(*place)) for place in self._before.get(key, ())]
 
     def finish(self, order: Iterable[Hashable], made: Row | None = None) -> None:
         """Sort the rows by ``order``, a list of keys. The file is replaced atomically.
@@ -249,14 +238,14 @@ class RequestLog:
             self._begin()
         there = {**{key: places[0] for key, places in self._before.items()}, **self._places}
         places = [there[key] for key in order if key in there]
-        with writing(self.path):
-            if self._stale or places != sorted(places) or self._before:
-                self._replace(places)
-            else:
-                os.fsync(self._file.fileno())
-            if made is not None:
-                self._settings = {**self._settings, MADE: made}
-                self._write_settings()
+        if self._stale or places != sorted(places) or self._before:
+            self._replace(places)
+        else:
+            with writing(self.path):
+                self._file.sync()
+        if made is not None:
+            self._settings = {**self._settings, MADE: made}
+            self._write_settings()
 
     def _write_settings(self) -> None:
         write_json(self._settings_path, self._settings)
@@ -269,25 +258,18 @@ class RequestLog:
         return self.path.with_name(self.path.name + SETTINGS_SUFFIX)
 
     def _check(self, settings: Row) -> None:
-        try:
-            before = orjson.loads(self._settings_path.read_bytes())
-        except (OSError, ValueError):
-            if os.fstat(self._file.fileno()).st_size == 0:
-                return
-            raise ResumeMismatchError(f"{self._settings_path} is missing or torn") from None
-        now = orjson.loads(orjson.dumps(settings))
-        before.pop(MADE, None)
-        changed = [name for name in sorted({*before, *now}) if before.get(name) != now.get(name)]
-        if changed:
-            name = changed[0]
-            raise ResumeMismatchError(f"{name} was {before.get(name)!r} and is {now.get(name)!r}")
+        before = None
+        with suppress(OSError, Undecodable):
+            before = decode_object(self._settings_path.read_bytes())
+            before.pop(MADE, None)
+        if before is not None or self._file.length:
+            check_settings(before, settings, self._settings_path, self.path, repr)
 
     def _recover(self) -> None:
         """Read the rows of an earlier run: keep those that succeeded (of several with one key the last),
         and what is usable of the others."""
-        self._file.seek(0)
         start = 0
-        for line in self._file:
+        for line in self._file.lines():
             end = start + len(line)
             # a line without a line feed was cut off by a kill, even if what is left is valid JSON
             if line.endswith(b"\n"):
@@ -307,19 +289,15 @@ class RequestLog:
                     self._before[key] = [(start, end)]
             start = end
         places = self._all_places()
+        self._file.size = start
         if sum(b - a for a, b in places) != start:
             self._replace(places)
-
-    def _read(self, start: int, end: int) -> bytes:
-        self._file.seek(start)
-        return self._file.read(end - start)
 
     def _replace(self, places: list[_Place]) -> None:
         """Write the rows at these places to a new file, and replace the old file by it."""
         ends = accumulate(end - start for start, end in places)
         moved = {(a, b): (end - (b - a), end) for (a, b), end in zip(places, ends, strict=True)}
-        with writing(self.path):
-            self._take_over(replaced(str(self.path), (self._read(*place) for place in places)))
+        self._file.begin(self._file.read(*place) for place in places)
         self._places = {key: moved[place] for key, place in self._places.items() if place in moved}
         kept = {key: [moved[place] for place in old if place in moved] for key, old in self._before.items()}
         self._before = {key: new_places for key, new_places in kept.items() if new_places}

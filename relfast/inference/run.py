@@ -12,10 +12,10 @@ from typing import Any, Final, Protocol
 
 from relfast.errors import ResumeMismatchError
 from relfast.formats import read_row
-from relfast.formats.failure import NoResponse
+from relfast.formats.failure import CUT_OFF, IN_REPLIES, NoResponse
 from relfast.inference.client import Client, Endpoint, Prompt, Settings
 from relfast.inference.header import made_of
-from relfast.inference.replies import CUT_OFF, Completion
+from relfast.inference.replies import Completion
 from relfast.inference.request_log import RequestCounts, RequestLog
 from relfast.inference.requests import Request
 
@@ -173,7 +173,9 @@ class _Sending:
             if self._plan.cut_off_fails and completion.error is None:
                 where = "in the middle of the answer" if completion.text else "before the answer began"
                 message = f"the tokens ran out {where}: raise --max-tokens"
-                completion = replace(completion, text=None, error={"type": CUT_OFF, "message": message})
+                completion = replace(
+                    completion, text=None, error={"type": IN_REPLIES[CUT_OFF], "message": message}
+                )
         completions = self._waiting[request.index]
         completions[sample] = completion
         if not self._close(request) and completion.text is not None:

@@ -7,8 +7,9 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
+from relfast.formats.failure import CUT_OFF, IN_REPLIES
 from relfast.inference.client import Client, Settings
-from relfast.inference.replies import CUT_OFF, Completion
+from relfast.inference.replies import Completion
 from relfast.realign import DEFAULT_LLM_API_ENDPOINT, DEFAULT_LLM_MODEL_NAME
 from relfast.tasks.realign import steps_and_box
 from relfast.tasks.realign.blind import mock_solution
@@ -53,7 +54,7 @@ def parse_verdict(text: str) -> bool:
 def no_verdict(completion: Completion) -> dict[str, str]:
     """The error of an answer to which a judge gave no verdict: its request failed, or it said nothing."""
     nothing = {
-        "type": CUT_OFF,
+        "type": IN_REPLIES[CUT_OFF],
         "message": f"the judge said nothing (finish_reason {completion.finish_reason})",
     }
     error = completion.error or nothing

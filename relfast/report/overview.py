@@ -314,12 +314,14 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
     note = "pass@k is over the prompts with k scored samples or more, maj@k over those with exactly k."
     pictures = []
     if curves:
-        voted = any("maj@k" in kinds for of_task in curves.values() for kinds in of_task.values())
+        unvoted = [name for name, found in curves.items() if not all("maj@k" in of for of in found.values())]
+        voted = len(unvoted) < len(curves)
         caption = f"Chance that one of k samples{', or their majority,' if voted else ''} is right, with 95 %"
         caption += " intervals."
-        if not voted:
+        if unvoted:
             caption += (
-                " maj@k needs the votes of a run's --summary file: report on it together with the rows."
+                f" No maj@k of {', '.join(unvoted)}: rows alone do not say which answers are the same. It"
+                " needs the journal (OUT.journal) or the --summary beside them, or rows with --details."
             )
         title = "pass@k and maj@k" if voted else "pass@k"
         figure = figures.curves(title, curves, "share of prompts")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from heapq import heappop, heappush
@@ -13,9 +13,10 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from relfast.engine.io.scored import Unusable, is_unusable, read_scores
 from relfast.engine.job import Job
-from relfast.engine.past_run import past_run
+from relfast.engine.past_run import past_run, past_votes
 from relfast.errors import UsageError, printable
 from relfast.inference.header import read_header
+from relfast.json_text import encode_json
 from relfast.records import CUT_OFF, SCORED, Record, Score
 from relfast.report.by_size import SizeCounter, SizeTable, display_of
 from relfast.report.inputs import (
@@ -28,7 +29,7 @@ from relfast.report.inputs import (
     is_summary_of,
 )
 from relfast.report.page import OnStep, ignore_step
-from relfast.stats.samples import UNKNOWN_TASK, group_of, key_of
+from relfast.stats.samples import SAMPLE, UNKNOWN_TASK, group_of, key_of, with_votes
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.stats.sums import add_columns, add_counts
 from relfast.stats.tally import METRICS
@@ -247,7 +248,8 @@ MOST_NAMES: Final = 5
 
 @dataclass
 class Part:
-    """The counts and the sample of one file, whose rows are added one by one."""
+    """The counts and the sample of one file, whose rows are added one by one. ``silent``: the tasks of rows
+    with an answer whose vote is not known."""
 
     path: str
     dump: Dump | None
@@ -256,6 +258,7 @@ class Part:
     foreign: Foreign = field(default_factory=Foreign)
     tally: Tally = field(default_factory=Tally)
     counted: Counted = field(default_factory=Counted)
+    silent: set[str] = field(default_factory=set)
     _sizes: dict[str, SizeCounter] = field(default_factory=dict)
     _serial: int = 0
 
@@ -285,6 +288,8 @@ class Part:
         if "reason" in score.metrics:
             counted.strict = True
         _add_drawn(counted.drawn, score, task)
+        if score.vote is None and score.status == "ok":
+            self.silent.add(task)
         if score.correct:
             return "right"
         kind = mistake_of(score, task, gold)
@@ -324,11 +329,30 @@ def _read(item: Input, shared: SharedRows, dump: Sequence[str], records: int, on
     part = Part(item.path, read, Sample(records))
     scores = shared.add(item.source, part.unusable.watch(read_scores(item.source)))
     while pending := list(islice(scores, ROWS_AT_A_TIME)):
-        part.tally.merge(Tally.of(pending))
         for score in pending:
+            score.vote = _vote_in(score)
             part.add(score)
+        part.tally.merge(Tally.of(pending))
     part.finish()
+    votes = past_votes(item.path) if part.silent and item.source.regular else None
+    if votes is not None and len(votes) == 4 * (len(part.tally.samples) // SAMPLE.size):
+        part.tally.samples = bytearray(with_votes(part.tally.samples, votes))
+        part.silent.clear()
     return part
+
+
+def _vote_in(score: Score) -> str | None:
+    """The vote of a row that holds its answer (``--details``); wrong answers that are written differently are
+    different votes."""
+    said = [score.metrics[name] for name in _ANSWER if score.metrics.get(name) is not None]
+    if score.status != "ok" or not said:
+        return None
+    lists = [sorted({*map(str, part)}) if isinstance(part, list) else part for part in said]
+    return "right" if score.correct else encode_json(lists).decode()
+
+
+_ANSWER: Final = ("pred", "pred_label", "pred_taxa")
+"""Names of ``--details`` that hold the answer that was read."""
 
 
 def prompt_hash(score: Score) -> int:
@@ -379,10 +403,11 @@ def _together(found: Sequence[Input], parts: Sequence[Part], *, shards: bool, to
     matched, others = _pair(summaries, own_rows)
     check_summaries(others, own_rows, shards=shards)
     summary = summarize(whole, "")
-    _take_over(summary, matched, own_rows)
+    _take_over(summary, matched, own_rows, set[str]().union(*(part.silent for part in parts)))
     for _, other in others:
         summary.signature = summary.signature or other.signature
         summary.merge(other)
+    _number(sample)
     summary.notes += _notes_on(parts, told=told and not any(model_of([part.path]) for part in parts))
     dumps = [part.dump for part in parts if part.dump is not None]
     problems = [dump.problem for dump in dumps if dump.problem is not None]
@@ -391,6 +416,20 @@ def _together(found: Sequence[Input], parts: Sequence[Part], *, shards: bool, to
     paths, inputs = [part.path for part in parts], [Path(item.path).name for item in found]
     name = found[0].path if found else ""
     return Scored(name, summary, counted, sample, inputs, paths, list(named))
+
+
+def _number(sample: Sample[Kept]) -> None:
+    """Number the samples of prompts that stand on several lines, so that each kept row of a run has a name of
+    its own on the page."""
+    of_prompt: dict[tuple[str, bytes], list[Score]] = {}
+    for kept in sample:
+        score = kept.score
+        key = group_of(score.task), key_of(score.id, score.prompt, score.index)
+        of_prompt.setdefault(key, []).append(score)
+    for scores in of_prompt.values():
+        if len({score.sample for score in scores}) < len(scores):
+            for number, score in enumerate(scores):
+                score.sample = number
 
 
 def _notes_on(parts: Sequence[Part], *, told: bool) -> Iterator[str]:
@@ -424,12 +463,15 @@ def _pair(
     return matched, others
 
 
-def _take_over(whole: Summary, matched: Mapping[str, Summary], parts: Sequence[tuple[str, Summary]]) -> None:
-    """Take signature and majority votes, which rows lack, from the summaries that belong to the rows.
-    Their numbers are those of the rows and are not counted again."""
-    for name, task in whole.tasks.items():
+def _take_over(
+    whole: Summary, matched: Mapping[str, Summary], parts: Sequence[tuple[str, Summary]], silent: Set[str]
+) -> None:
+    """Take from the summaries that belong to the rows the signature, and the majorities of ``silent`` tasks,
+    whose votes rows and journals lack. Their numbers are those of the rows and are not counted again."""
+    for name in silent:
+        task = whole.tasks[name]
         of_task = [(path, part.tasks[name]) for path, part in parts if name in part.tasks]
-        task.majorities = {}  # rows carry no votes
+        task.majorities = {}
         # if a prompt's samples are in two files, the majorities of these files cannot be combined
         prompts_apart = sum(part.prompts for _, part in of_task) == task.prompts
         if prompts_apart and all(path in matched for path, _ in of_task):

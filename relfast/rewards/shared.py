@@ -13,15 +13,9 @@ from typing import Any, ClassVar, Final, Self, TypeVar, Unpack
 
 from relfast.engine.online.incoming import Columns
 from relfast.engine.online.needs import Formless, Needs, log_unscored
-from relfast.engine.online.scorer import (
-    Scorer,
-    checked_on_error,
-    close,
-    shared_scorer,
-    stats,
-    value_of,
-    worths,
-)
+from relfast.engine.online.of_process import close, shared_scorer, stats
+from relfast.engine.online.scorer import Scorer
+from relfast.engine.online.unscored import checked_on_error, value_of, worths
 from relfast.errors import UnscoredError, UsageError
 from relfast.formats.entry import last_user_said
 from relfast.formats.messages import plain_messages

@@ -73,6 +73,9 @@ class Task:
     loads
         Modules that scoring imports lazily, by dotted name, and functions ("module:function") that load
         machine code without which the task cannot be scored.
+    plain_seconds, making_seconds
+        What scoring, or generating, a record takes longer where a unit of kernels is missing: (unit, CPU
+        seconds) pairs, measured. By them a command decides whether to compile it first.
     packages
         Distributions whose versions can change a score; part of the signature.
     breakdown
@@ -108,6 +111,8 @@ class Task:
     text_kernel: TextKernel | None = None
     kernels: str | None = None
     loads: tuple[str, ...] = ()
+    plain_seconds: tuple[tuple[str, float], ...] = (("text", 0.0005),)
+    making_seconds: tuple[tuple[str, float], ...] = ()
     packages: tuple[str, ...] = ()
     strict_reward_metric: str | None = None
     generator: str | None = None

@@ -29,6 +29,11 @@ def lower(text: str) -> str:
     return text.lower() if text.isascii() else text.replace("İ", "I").lower()
 
 
+def utf8(text: str) -> bytes:
+    """A text as kernels read it; a lone surrogate becomes three bytes that are no character to them."""
+    return text.encode("utf-8", "surrogatepass")
+
+
 @lru_cache(maxsize=64)
 def _names(more: tuple[tuple[str, str], ...]) -> Names:
     return names_of([*MARKS, *((lower(opens), lower(closes)) for opens, closes in more)])
@@ -45,7 +50,7 @@ def strip_reasoning(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
     """
     if not more and not any(map(text.__contains__, _FIRST)) and not text.startswith(BARE_ANALYSIS):
         return text  # most texts have no mark; this takes a tenth of the time
-    data = text.encode("utf-8", "surrogatepass")
+    data = utf8(text)
     n, out, names = len(data), bytearray(len(data) + 1), _names(more)
     built = native.find("text")
     if built is None:
@@ -69,7 +74,7 @@ def cut_turn(text: str) -> str:
     # most texts have no such mark and are not copied; some end with a tag: "<Yes>"
     if stripped[-1:] not in _LAST_OF_ENDS:
         return text
-    data = text.encode("utf-8", "surrogatepass")
+    data = utf8(text)
     with native.uncharged():
         from relfast_kernels.text import reasoning as kernel
 

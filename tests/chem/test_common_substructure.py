@@ -8,11 +8,10 @@ from functools import cache
 
 import pytest
 from corpora import rows
-from missing_kernels import without
+from missing_kernels import built, without
 from molecule_pairs import odd_pair, pair
 from rdkit import Chem
 from rdkit.Chem import rdFMCS
-from relfast_kernels.compiled import native
 from seeds import fresh, rounds, share
 
 from relfast.chem import common_substructure, matching
@@ -45,8 +44,7 @@ def kernels_of(options: RelCOptions) -> KernelScorer:
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
-    if native.load(common_substructure.UNIT) is None:
-        native.build(common_substructure.UNIT)
+    built(common_substructure.UNIT)
     assert largest_common("CC", "CC") == (1, 2)
 
 

@@ -9,8 +9,8 @@ import pytest
 from corpora import rel_records
 from hostile_cache import give_away
 from rdkit import Chem
+from relfast_kernels.caches.cache import user_cache
 from relfast_kernels.compiled import native
-from relfast_kernels.compiled.cache import user_cache
 
 from relfast.chem import isomers as module
 from relfast.chem.isomers import formula_of, hill, is_strained, isomers, parse_formula

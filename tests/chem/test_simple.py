@@ -13,6 +13,7 @@ import pytest
 from corpora import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from missing_kernels import built
 from molecule_pairs import spell
 from processes import python
 from rdkit import Chem
@@ -123,8 +124,7 @@ GOLDS = (
 
 @pytest.fixture(scope="session")
 def table() -> SmilesTable:
-    if native.load(smiles_table.UNIT) is None:
-        native.build(smiles_table.UNIT)
+    built(smiles_table.UNIT)
     functions = native.load(smiles_table.UNIT)
     assert functions is not None
     return SmilesTable(functions)
@@ -257,8 +257,7 @@ def test_a_full_table_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rdkit_is_not_loaded_for_what_kernels_decide(table: SmilesTable) -> None:
-    if native.load(UNIT) is None:
-        native.build(UNIT)
+    built(UNIT)
     program = """
 import sys, relfast
 rows = [

@@ -31,6 +31,7 @@ from engine_runs import (
     wait_for_blocks,
     write_dump,
 )
+from missing_kernels import built
 from processes import PATIENCE, python
 from relfast_kernels.compiled import native
 from seeds import share
@@ -453,9 +454,7 @@ def test_memory_is_flat(codec: str, tmp_path: Path) -> None:
     """More than twice the input, the same memory: most of both files is cut into the blocks of large ones, which
     begin at 128 MB."""
     for unit in native.UNITS:
-        # a run that finds none has them compiled beside it, which takes memory of its own
-        if native.load(unit) is None:
-            native.build(unit)
+        built(unit)  # plain Python takes other memory
     records = [json.dumps(record).encode() + b"\n" for record in honest(1000, padding=2000)]
     text = b"".join(records)
     peaks = []

@@ -1,4 +1,4 @@
-"""Runs cut into parts, in one process: what a cluster does, but for the cluster."""
+"""Runs cut into shards, in one process: what a cluster does, but for the cluster."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ import fsspec
 import pyarrow
 import pytest
 import zstandard
-from engine_runs import exit_code, honest, rows_in, rows_of, told, write_dump
+from engine_runs import exit_code, honest, rows_in, rows_of, write_dump
+from engine_runs import told as summary_of
 from mutations import mutated_line, real_lines
 from pyarrow import parquet
 
 import relfast
 from relfast import errors
-from relfast.distributed import part_scoring, run
-from relfast.distributed.part_scoring import Assignment, Done, answer, versions
-from relfast.distributed.parts import Planning, chunks_of, find_inputs, measure
+from relfast.distributed import run, shards
 from relfast.distributed.run import score_on_ray
+from relfast.distributed.shards import Assignment, Done, answer, count, cut, place, versions
+from relfast.distributed.storage import Folder
 from relfast.engine.file_run.files import score_files
 from relfast.engine.job import Job, make_job
 from relfast.records import Score
@@ -46,7 +47,7 @@ class InProcess:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        part_scoring.kept_pool.cache_clear()
+        shards.kept_pool.cache_clear()
 
     def run(
         self, method: Any, items: list[Any], told: Assignment, workers: int | None
@@ -64,13 +65,21 @@ def score_here(
 ) -> Summary:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "Cluster", cluster)
-        patch.setattr(part_scoring, "be_modest", lambda: None)
+        patch.setattr(shards, "be_modest", lambda: None)
         return score_on_ray(inputs, output, job, **more)
 
 
 def mixed(n: int, seed: int) -> bytes:
     rng, lines = random.Random(seed), real_lines(8)
     return b"\n".join(mutated_line(rng, lines) if rng.random() < 0.9 else b"" for _ in range(n))
+
+
+def told(summary: dict[str, Any]) -> dict[str, Any]:
+    """A summary but for advice, which is tried on the next rows of a block: at the end of a part there are fewer."""
+    kept = summary_of(summary)
+    for cause in kept.get("unusable", ()):
+        cause.pop("advice", None)
+    return kept
 
 
 def local(
@@ -94,15 +103,12 @@ def check(
 
 
 @pytest.mark.parametrize("part_bytes", [1, 7, 1_000, 4_096, 10**6])
-def test_every_line_belongs_to_one_part(tmp_path: Path, part_bytes: int) -> None:
+def test_every_line_belongs_to_one_shard(tmp_path: Path, part_bytes: int) -> None:
     rng = random.Random(part_bytes)
     text = b"".join(b"x" * rng.choice([0, 1, 6, 7, 300]) + b"\n" for _ in range(300)) + b"last"
     path = tmp_path / "dump.jsonl"
     path.write_bytes(text)
-    planning = Planning(None)
-    for chunk in chunks_of(find_inputs([str(path)]), part_bytes):
-        planning.add(chunk, measure(chunk, JOB))
-    parts = planning.parts
+    parts = list(place([count(shard, JOB) for shard in cut([str(path)], JOB, part_bytes)], None))
     pieces = [text[part.start : part.end] for part in parts]
     assert b"".join(pieces) == text
     assert all(piece.endswith(b"\n") for piece in pieces[:-1])
@@ -127,7 +133,7 @@ def test_rows_and_summary_are_those_of_one_machine(tmp_path: Path) -> None:
     manifest = json.loads((output / "manifest.json").read_bytes())
     assert manifest["complete"]
     assert manifest["rows"] == given.rows == len(expected[0].splitlines())
-    assert len(manifest["parts"]) > 8
+    assert len(manifest["parts"]) > 6
     assert [part["file"] for part in manifest["parts"]] == sorted(path.name for path in output.glob("part-*"))
 
 
@@ -278,17 +284,25 @@ def test_joined_gold_and_mapped_fields(tmp_path: Path) -> None:
 
 def test_a_note_keeps_all_digits(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "dump.jsonl", honest(40))
-    part = next(p for chunk in chunks_of(find_inputs([str(dump)])) for p in measure(chunk, JOB))
+    (shard,) = place([count(each, JOB) for each in cut([str(dump)], JOB, 10**6)], None)
+    folder = Folder(str(tmp_path))
+    (tmp_path / "_parts").mkdir()
+    (tmp_path / "part-000000.jsonl").write_bytes(b"{}")
     tally = Tally.of([Score(0, "a", "REL-C2", 0, "ok", True, 1.0, {"tanimoto": 0.7})])
     for _ in range(17):
         tally.merge(deepcopy(tally))
     assert tally.tasks["REL-C2"].rewards[1] > 2**64
-    done = Done(part, 1, 2, tally)
-    again = Done.from_json(done.to_json(), part)
+    done = Done(shard, "part-000000.jsonl", 1, 2, tally)
+    folder.write(done.note, done.to_json())
+    again = Done.before(folder, shard, ".jsonl")
     assert again is not None
     assert again.tally == tally
-    assert Done.from_json(done.to_json()[:-1], part) is None
-    assert Done.from_json(done.to_json(), replace(part, line=1)) is None
+    assert Done.before(folder, replace(shard, line=1), ".jsonl") is None
+    folder.write(done.note, done.to_json()[:-1])
+    assert Done.before(folder, shard, ".jsonl") is None
+    folder.write(done.note, done.to_json())
+    (tmp_path / "part-000000.jsonl").write_bytes(b"{")
+    assert Done.before(folder, shard, ".jsonl") is None
 
 
 @pytest.mark.parametrize("limit", [0, 1, 57, 400, 10_000])

@@ -256,6 +256,7 @@ def test_interrupted_it_ends_its_tasks_and_says_how_to_go_on(
     assert "Traceback" not in said
     until(lambda: not nodes.busy(), "the end of the tasks")
     assert len(rows_in(output).splitlines()) == 500
+    assert not [path for path in output.iterdir() if path.name.startswith(".") and path.name != ".lock"]
     assert not (output / "manifest.json").exists()
     other = subprocess.run(
         [*command, "--resume", "--policy", "strict"], cwd=ROOT, capture_output=True, text=True

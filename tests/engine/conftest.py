@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from missing_kernels import built
 from mutations import gold_file
-from relfast_kernels.compiled import native
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _compiled() -> None:
-    if native.load("text") is None:
-        native.build("text")
+    built("text")
 
 
 @pytest.fixture(scope="session")

@@ -144,7 +144,8 @@ ASKED = [
 @pytest.mark.parametrize(("prompt", "id"), ASKED)
 def test_the_longest_question_in_a_prompt_is_meant(prompt: str, id: str | None, tmp_path: Path) -> None:
     known = GoldRecords()
-    known.update({key: Entry(key, question=question) for key, question in QUESTIONS.items()})
+    for line, (key, question) in enumerate(QUESTIONS.items(), 1):
+        known.add(Entry(key, question=question), line)
     assert known.id_asking(prompt) == (MISSING if id is None else id)
     rows = [{"id": key, "question": text, "answer": {"target": 3}} for key, text in QUESTIONS.items()]
     path = write_dump(tmp_path / "gold.jsonl", rows)

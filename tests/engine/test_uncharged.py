@@ -73,7 +73,9 @@ def test_no_timer_runs_over_a_kernel_in_plain_python(
     monkeypatch.setattr(native, "load", lambda unit: None)
     monkeypatch.setattr(native, "_looked", {})
     monkeypatch.setattr(machine._THREADS, "machine", None)
-    monkeypatch.setattr(native, "_as_plain", lambda function: as_plain(spied(function, "in kernels")))
+    monkeypatch.setattr(
+        native, "_as_plain", lambda function, given: as_plain(spied(function, "in kernels"), given)
+    )
     scoring = Scoring(make_job(policy=policy, timeout=SECONDS), guard=guard)
     monkeypatch.setattr(scoring, "outcomes", spied(scoring.outcomes, "in the scorer"))
     found = [score.to_row() for score in scoring.entries(scoring.row(record, 0))]

@@ -147,6 +147,8 @@ FAILED = [
     (of(tool_rows.evalscope, {"model_output.error": "429 Too Many Requests"}, ""), ("MissingResponse", "429 Too Many Requests")),
     (of(tool_rows.evalscope, {"model_output.choices": []}), ("MissingResponse", "model_output.choices is empty")),
     (of(tool_rows.matharena, {"messages": [], "answer": GOLD}), ("MissingResponse", "messages is empty")),
+    (of(tool_rows.nemo_skills, {"generation": "", "error": "context_window_exceeded"}), ("MissingResponse", "context_window_exceeded")),
+    (of(tool_rows.skyrl, {"output_response": None}), ("MissingResponse", "the response is null")),
     ({**MAZE, "response": None, "error": UNREACHABLE}, tuple(UNREACHABLE.values())),
     ({**MAZE, "response": None}, ("MissingResponse", "the response is null")),
     (problem(), ("MissingResponse", "the response is null")),

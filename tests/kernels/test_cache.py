@@ -14,10 +14,12 @@ from pathlib import Path
 import platformdirs
 import pytest
 from hostile_cache import SOMEBODY, SPOILT, give_away
-from relfast_kernels.compiled import cache as module
-from relfast_kernels.compiled import native, trust
-from relfast_kernels.compiled.cache import Cache, base_directory, user_cache
-from relfast_kernels.compiled.trust import UntrustedError
+from missing_kernels import built
+from relfast_kernels.caches import cache as module
+from relfast_kernels.caches import trust
+from relfast_kernels.caches.cache import Cache, base_directory, user_cache
+from relfast_kernels.caches.trust import UntrustedError
+from relfast_kernels.compiled import making, native
 
 ROOT_RUNS: bool = os.geteuid() == 0
 
@@ -33,17 +35,17 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     os.umask(umask)
 
 
-def built(unit: str = "text") -> Path:
+def of_this_machine(unit: str = "text") -> Path:
     """A unit's code, of this machine's cache; built there if need be."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("RELFAST_CACHE_DIR", raising=False)
-        return native.shared_library(unit) if native.is_built(unit) else native.build(unit)
+        return built(unit)
 
 
 @pytest.fixture
 def planted(base: Path) -> Path:
     """A unit's code in that cache: whole, with the right digest."""
-    path = built()
+    path = of_this_machine()
     planted = base / "native" / path.name
     planted.write_bytes(path.read_bytes())
     return planted
@@ -315,7 +317,7 @@ def test_planted_machine_code_is_not_loaded(whole: bool, base: Path, planted: Pa
     assert not native.is_built("text")
     if whole:
         with pytest.raises(UntrustedError):
-            native.build("text")
+            making.make(["text"])
 
 
 def test_what_was_read_is_what_is_loaded(planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,7 +337,7 @@ def test_what_was_read_is_what_is_loaded(planted: Path, monkeypatch: pytest.Monk
 
 
 def test_what_nobody_has_used_for_a_week_is_removed(base: Path) -> None:
-    path = built("align")
+    path = of_this_machine("align")
     names = (path.name, "text-0.so", "text-1.so", ".linking-0")
     used, forgotten, recent, torn = (base / "native" / name for name in names)
     used.write_bytes(path.read_bytes())
@@ -345,5 +347,5 @@ def test_what_nobody_has_used_for_a_week_is_removed(base: Path) -> None:
     for old in (used, forgotten, torn):
         os.utime(old, (1.0, 1.0))
     assert native.load("align") is not None
-    native.clean_up()
+    making.clean_up()
     assert sorted(base.glob("*/*")) == sorted([used, recent])

@@ -1,10 +1,9 @@
-"""Doors to scoring on a machine where no kernel is compiled yet: the same rows, said in one line, and no process
-is left behind but by a command."""
+"""Doors to scoring on a machine where no kernel is compiled yet: the same rows, said in one line, and nothing is
+compiled behind the user's back."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -14,7 +13,8 @@ from typing import Any, Final
 import psutil
 import pytest
 from live_server import live_server
-from processes import PATIENCE, python, until
+from missing_kernels import built
+from processes import PATIENCE, python
 from relfast_kernels.compiled import native
 
 import relfast
@@ -88,9 +88,9 @@ def ours(cache: str) -> list[psutil.Process]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The records in a folder, all kernels in this machine's cache; those missing elsewhere are compiled."""
+    """The records in a folder, and all kernels in this machine's cache."""
     for unit in native.UNITS:
-        assert native.is_built(unit) or native.build(unit)
+        built(unit)
     lines = [json.dumps({"id": at, **record}) + "\n" for at, record in enumerate(RECORDS)]
     (tmp_path / "in.jsonl").write_text("".join(lines))
     monkeypatch.delenv("RELFAST_COMPILE")
@@ -116,17 +116,17 @@ def test_a_search_under_strict_has_no_clock() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("door", "filter", "is_command"),
+    ("door", "filter"),
     [
-        (partial(by_library, SINGLY), "", False),
+        (partial(by_library, SINGLY), ""),
         # a warning that is an error costs no score
-        (partial(by_library, SCORER), "error::RuntimeWarning", False),
-        (by_score, "", True),
-        (by_server, "", True),
+        (partial(by_library, SCORER), "error::RuntimeWarning"),
+        (by_score, ""),
+        (by_server, ""),
     ],
 )
-def test_the_same_rows_and_what_is_left(
-    door: Callable[[Path], Told], filter: str, is_command: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_same_rows_in_plain_python(
+    door: Callable[[Path], Told], filter: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONWARNINGS", filter)
     expected, said = door(folder)
@@ -134,28 +134,7 @@ def test_the_same_rows_and_what_is_left(
     cold = str(folder / "cache")
     monkeypatch.setenv("RELFAST_CACHE_DIR", cold)
     rows, said = door(folder)
-    left = ours(cold)
-    commands = [" ".join(process.cmdline()) for process in left if is_command]
-    for process in left if is_command else ():
-        process.kill()
     assert rows == expected
-    assert said.count("relfast: kernels that are missing") == (not filter)
-    assert sum("relfast_kernels.compiled 0 all" in command for command in commands) == is_command, commands
-    assert all("relfast_kernels.compiled" in command for command in commands), commands
-    until(lambda: not ours(cold), "the end of all processes")
-
-
-@pytest.mark.slow
-def test_whoever_wants_to_wait_has_the_kernels(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Here of one unit that is missing, and quickly compiled."""
-    kept = folder / "cache" / "native"
-    kept.mkdir(parents=True, mode=0o700)
-    kept.parent.chmod(0o700)
-    for unit in native.UNITS.keys() - {"align"}:
-        path = native.shared_library(unit)
-        shutil.copy(path if path.exists() else native.object_file(unit), kept)
-    monkeypatch.setenv("RELFAST_CACHE_DIR", str(kept.parent))
-    monkeypatch.setenv("RELFAST_COMPILE", "wait")
-    _, said = by_score(folder)
-    assert said.count("relfast: kernels that are missing (align) are compiled first, about ") == 1
-    assert native.is_built("align")
+    assert said.count("relfast: kernels that are missing") == said.count("`relfast warmup`") == (not filter)
+    assert not ours(cold)
+    assert not list((folder / "cache").glob("native/*"))

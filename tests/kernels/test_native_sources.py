@@ -13,6 +13,7 @@ from processes import python
 from relfast_kernels.compiled import native
 
 ROOT = Path(native.__file__).parent.parent
+BUILDER = ("compiled/builder.py", "compiled/views.py", "compiled/jit.py", "entry.py")
 
 
 @pytest.mark.parametrize("unit", native.UNITS)
@@ -22,7 +23,7 @@ def test_all_sources_of_a_unit_decide_its_name(unit: str) -> None:
     loaded = python("-c", f"import sys, {module}; print(*sys.modules)", check=True).stdout.split()
     ours = {ROOT.parent / f"{name.replace('.', '/')}.py" for name in loaded if "relfast_kernels." in name}
     sources = {ROOT / name for name in native.sources(unit)}
-    assert sources == {*filter(Path.exists, ours), ROOT / "compiled/builder.py"}
+    assert sources == {*filter(Path.exists, ours), *map(ROOT.joinpath, BUILDER)}
 
 
 class WithoutDocumentation(ast.NodeTransformer):
@@ -66,12 +67,12 @@ ENTRIES = {"total": (_total, "pi"), "again": (_total, "pi")}
 """
 _BUILD = """
 import ctypes, sys
-from relfast_kernels.compiled import builder, native
+from relfast_kernels.compiled import builder, making, native
 lowered = []
 module, entries = builder.module_of("probe", own_way=sys.argv[1] == "own", tell=lambda *n: lowered.append(n))
 assert entries["again"]["symbol"] == entries["total"]["symbol"]
-address_of = native._open_object(None, builder.emitted(module, reloc="static", codemodel="large"), "")
-call = native.callable_at(address_of(entries["total"]["symbol"]), "pi", holds_gil=True)
+making.keep("align", module, entries, builder.emitted, "")
+call = native.load("align")["total"]
 values = (ctypes.c_int64 * 3)(1, 2, 3)
 print(call(ctypes.addressof(values), 3), len(lowered) > 2)
 """
@@ -81,7 +82,10 @@ print(call(ctypes.addressof(values), 3), len(lowered) > 2)
 def test_both_ways_of_building_give_code_that_runs(way: str, lowered: bool, tmp_path: Path) -> None:
     """The builder reaches into numba: with one that has changed there, this fails and users get the own way."""
     (tmp_path / "probe.py").write_text(_PROBE)
-    here = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
+    here = {
+        "RELFAST_CACHE_DIR": str(tmp_path / "cache"),
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)]),
+    }
     done = python("-W", "ignore", "-c", _BUILD, way, environment=here)
     assert done.stdout.split() == ["30", str(lowered)], done.stderr
 
@@ -117,7 +121,7 @@ def test_code_that_lacks_a_function_is_not_kept(tmp_path: Path, processor: str) 
 
 _LACKING = """
 import sys
-from relfast_kernels.compiled import builder, native
+from relfast_kernels.compiled import builder, making
 
-native.keep("align", sys.argv[1], {}, builder.emitted, sys.argv[2])
+making.keep("align", sys.argv[1], {}, builder.emitted, sys.argv[2])
 """

@@ -9,7 +9,7 @@ import pytest
 from corpora import ROOT
 from processes import PATIENCE, python
 from relfast_kernels.compiled.jit import BUILDING
-from relfast_kernels.text import vectors
+from relfast_kernels.text import find, vectors
 from relfast_kernels.text.vectors import WIDTH
 from seeds import fresh
 
@@ -30,26 +30,66 @@ def _bits(flags: Any) -> int:
 
 def test_places() -> None:
     @_compiled
-    def ask(data: Any, at: int) -> Any:
+    def ask(data: Any, at: int, out: Any) -> Any:
+        block = vectors.load(data, at)
+        vectors.store(block, out, 1)
         return (
-            vectors.places_of(data, at, 92, 0xE2),
-            vectors.places_within(data, at, 48, 57),
-            vectors.places_within(data, at, 0x80, 0xFF),
-            vectors.places_within(data, at, 127, 31),
+            vectors.equal(block, 92),
+            vectors.within(block, 48, 57),
+            vectors.within(block, 0x80, 0xFF),
+            vectors.within(block, 127, 31),
+            vectors.equal(vectors.lower(block), 97),
+            vectors.first(vectors.equal(block, 92)),
         )
 
     rng = fresh(5)
-    for number in range(300):
+    for number in range(400):
+        # the array may end within the block, or before it
         raw = bytes(rng.choices(BYTES, k=2 * WIDTH)) if number % 2 else rng.randbytes(2 * WIDTH)
-        data = np.frombuffer(raw, np.uint8)
+        raw = raw[: 2 * WIDTH - number % 3 * rng.randrange(WIDTH + 1)]
+        data, out = np.frombuffer(raw, np.uint8), np.zeros(WIDTH + 2, np.uint8)
         at = number % WIDTH
-        window = data[at : at + WIDTH].tolist()
-        assert [int(each) for each in ask(data, at)] == [
-            _bits(byte in (92, 0xE2) for byte in window),
+        window = raw[at : at + WIDTH].ljust(WIDTH, b"\0")
+        assert [int(each) for each in ask(data, at, out)] == [
+            _bits(byte == 92 for byte in window),
             _bits(48 <= byte <= 57 for byte in window),
             _bits(byte >= 0x80 for byte in window),
             _bits(not 32 <= byte <= 126 for byte in window),
+            _bits(byte in b"aA" for byte in window),
+            window.find(92) if 92 in window else WIDTH,
         ]
+        assert out.tobytes() == b"\0" + window + b"\0"
+
+
+WORDS = (b"no", b"yes", b"taxon", b"answer")
+
+
+def test_searches() -> None:
+    """Searches end where they are told, at the array's end and before it, against searches of `bytes`."""
+
+    @_compiled
+    def ask(data: Any, at: int, end: int, word: Any) -> Any:
+        return (
+            find.find_word(data, at, end, word),
+            find.find_either(data, at, end, 120, 0x80),
+            find.find_outside(data, at, end, 32, 126),
+        )
+
+    rng = fresh(6)
+    for number in range(400):
+        word = WORDS[number % len(WORDS)]
+        raw = bytearray(rng.choices(b"ansWerTAXO yY.\x80", k=rng.randrange(1, 3 * WIDTH)))
+        for _ in range(number % 3):
+            at = rng.randrange(len(raw))
+            raw[at : at + len(word)] = word.swapcase() if number % 2 else word.title()
+        at = rng.randrange(len(raw))
+        end = rng.choice((len(raw), rng.randrange(at, len(raw) + 1)))
+        inside = bytes(raw[at:end])
+        odd = next((k for k, byte in enumerate(inside) if not 32 <= byte <= 126), len(inside))
+        either = next((k for k, byte in enumerate(inside) if byte in (120, 0x80)), len(inside))
+        here = inside.lower().find(word)
+        expected = [at + (here if here >= 0 else len(inside)), at + either, at + odd]
+        assert [*ask(np.frombuffer(bytes(raw), np.uint8), at, end, np.frombuffer(word, np.uint8))] == expected
 
 
 @pytest.mark.slow

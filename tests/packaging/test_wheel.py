@@ -14,6 +14,7 @@ import processes
 import pytest
 from corpora import ROOT
 from engine_runs import honest, rows_of, write_dump
+from missing_kernels import built
 from processes import PATIENCE
 from relfast_kernels.compiled import native
 
@@ -24,7 +25,7 @@ from relfast.tasks.seqbench.generate import make_rows
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for unit in native.UNITS:
-        assert native.is_built(unit) or native.build(unit)
+        built(unit)
     return build("wheel", tmp_path_factory.mktemp("wheel"))[0]
 
 

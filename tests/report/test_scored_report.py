@@ -184,7 +184,8 @@ def test_shards_are_the_whole(repeated: bool, tmp_path: Path) -> None:
         records = [{**record, "id": f"q{n % 3}"} for n, record in enumerate(records)]
     whole, _ = scored(tmp_path / "whole", records)
     parts = [scored(tmp_path / f"part{n}", records, "--shard", f"{n}/3") for n in range(3)]
-    # a small file is one block; cut its rows instead
+    # a small file is one block; cut its rows instead (then journals have no votes for them)
+    whole.with_name(f"{whole.name}.journal").unlink()
     rows = whole.read_text().splitlines(keepends=True)
     for n, (path, _) in enumerate(parts):
         path.write_text("".join(rows[6 * n : 6 * n + 6]))
@@ -210,6 +211,26 @@ def test_rows_and_their_own_summary_count_once(named: str, tmp_path: Path) -> No
     assert found["tasks"]["REL-A1"]["maj@k_prompts"] == {"2": 6}
     assert found["signature"] == alone["signature"]
     assert found["notes"] == ["rows and their own summaries are counted once"]
+
+
+@pytest.mark.parametrize("known_by", ["journal", "details", "nothing", "a journal of other rows"])
+def test_majorities_of_rows_without_their_summary(known_by: str, tmp_path: Path) -> None:
+    options = ("--details",) if known_by == "details" else ()
+    rows, summary = scored(tmp_path / "run", sampled(6), *options)
+    expected = json.loads(summary.read_text())["tasks"]["REL-A1"]["maj@k"]
+    if known_by in ("details", "nothing"):
+        rows.with_name(f"{rows.name}.journal").unlink()
+    elif known_by == "a journal of other rows":
+        write_dump(rows, rows_of(rows)[::-1])
+    found = read_scored([str(rows)]).summary.to_dict()["tasks"]["REL-A1"]["maj@k"]
+    assert found == (expected if known_by in ("journal", "details") else {})
+
+
+def test_samples_on_several_lines_have_names_of_their_own(tmp_path: Path) -> None:
+    path = write_dump(
+        tmp_path / "rows.jsonl", [row(n, "REL-A1", n == 0, float(n == 0)) | {"id": "q"} for n in range(3)]
+    )
+    assert [kept.score.sample for kept in read_scored([str(path)], records=10).sample] == [0, 1, 2]
 
 
 def test_majorities_of_a_prompt_in_two_files_are_not_shown(tmp_path: Path) -> None:

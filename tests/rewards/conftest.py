@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from relfast_kernels.compiled import native
+from missing_kernels import built
 
 from relfast import rewards
 
@@ -13,8 +13,7 @@ from relfast import rewards
 @pytest.fixture(scope="session", autouse=True)
 def _compiled() -> None:
     for unit in ("text", "tags", "smiles", "mcs"):
-        if native.load(unit) is None:
-            native.build(unit)
+        built(unit)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -176,7 +176,7 @@ def test_64_threads_get_their_own_rows(scorer: relfast.Scorer) -> None:
         for at in some:
             if scorer.score_one(*rows[at]) != expected[at]:
                 wrong.append(rows[at])
-        batch = scorer.scores(**columns([rows[at] for at in some]))
+        batch = scorer.score_batch(**columns([rows[at] for at in some])).scores
         for place, (at, score) in enumerate(zip(some, batch, strict=True)):
             score.index = 0
             if score != expected[at]:
@@ -234,7 +234,7 @@ def test_a_kernel_that_fails_is_told_of_once(
         scorer.score_one("REL-B1", gold, "No")
         for name in ("_score_short", "_score_long"):
             monkeypatch.setattr(scorer._scoring.kernels.of("REL-B1"), name, lambda *given: 1)
-        rows = scorer.scores("REL-B1", [gold] * len(responses), responses)
+        rows = scorer.score_batch("REL-B1", [gold] * len(responses), responses).scores
         asked = [("REL-B1", gold, text) for text in responses]
         assert rows == list(scores_of(asked, kernels=False, policy="strict")[0])
         assert [scorer.reward("REL-B1", gold, text) for text in responses] == [row.reward for row in rows]
@@ -352,7 +352,7 @@ def test_gold_that_no_kernel_reads_leaves_the_others_their_answers(
     good = {"label": "yes", "taxa": ["taxon_1", "taxon_2"]}
     texts = ["Yes. taxon_1, taxon_2", "Yes. taxon_9", "Yes. taxon_7, taxon_8"]
     with relfast.Scorer(policy=policy, workers=0) as scorer:
-        scores = scorer.scores("REL-B1", [good, {"label": "yes", **bad}, good], texts)
+        scores = scorer.score_batch("REL-B1", [good, {"label": "yes", **bad}, good], texts).scores
     assert [scores[0].pred, scores[2].pred] == ["yes: 1, 2", "yes: 7, 8"]
 
 

@@ -24,6 +24,8 @@ from numba import types
 from numba.core import codegen, cpu, registry
 
 from relfast_kernels.compiled.jit import BUILT, kernel
+from relfast_kernels.compiled.views import view_of
+from relfast_kernels.entry import Struct
 
 _KINDS: Final = {"p": types.voidptr, "i": types.int64}
 """Types of an entry's arguments by their letters in ``ENTRIES``."""
@@ -115,16 +117,23 @@ def _lowered(declared: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
     entries: dict[str, Any] = {}
     symbols: dict[Any, str] = {}
     libraries = []
-    for name, (function, arguments) in declared.items():
+    for name, (function, given) in declared.items():
+        arguments = given if isinstance(given, str) else "p"
         if function not in symbols:  # else a second name, to call it with the GIL held or released
             signature = types.int64(*(_KINDS[letter] for letter in arguments))
-            made: Any = kernel(function)
+            made: Any = kernel(function if isinstance(given, str) else _of_address(function, given))
             made.compile(signature)
             overload = made.overloads[signature.args]
             symbols[function] = overload.fndesc.llvm_func_name
             libraries.append(overload.library)
         entries[name] = {"symbol": symbols[function], "arguments": arguments}
     return entries, libraries
+
+
+def _of_address(function: Callable[..., int], struct: type[Struct]) -> Callable[[Any], int]:
+    """A function of a struct as one of the struct's address."""
+    view = view_of(struct)
+    return lambda address: function(view(address))
 
 
 def _with_callees(libraries: list[Any]) -> list[Any]:

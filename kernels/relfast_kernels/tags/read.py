@@ -1,7 +1,7 @@
 """Read the molecules in a response's ``<smiles>`` tags, as the published scorer and as ``strict`` do.
 
-Some responses are left to Python: those with letters beyond ASCII that the published patterns, which ignore
-case, could take for others (``ſ`` for s), with reasoning in mid-text, or with another form of answer.
+Some responses are left to Python: those whose tags hold letters beyond ASCII, with reasoning in mid-text, or
+with another form of answer.
 
 Under ``strict`` a tag's name stands in either case, its brackets as they are or escaped (HTML, markdown,
 JSON, full-width). A tag reaches to any closing tag; without one, to the end of its line, if no word
@@ -22,7 +22,7 @@ import numpy as np
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.smiles.layouts import SIZE_COLUMNS, SIZES
 from relfast_kernels.tags.layouts import GOLD, HOW, LEFT_TO_PYTHON, TOLD
-from relfast_kernels.text.characters import skip_white, struck_end
+from relfast_kernels.text.characters import behind_word, skip_white, skip_white_back, struck_end
 from relfast_kernels.text.find import (
     BLANKS,
     DIGITS,
@@ -30,16 +30,17 @@ from relfast_kernels.text.find import (
     byte_set,
     copy,
     find_byte,
+    find_either,
+    find_outside,
     listed,
     same_bytes,
     skip,
-    skip_back,
 )
 from relfast_kernels.text.form_table import BOX_TOKENS, BOXES, LANGUAGES, QUALIFIED, TAGS
 from relfast_kernels.text.reasoning import cut_reasoning
 
-NEWLINE: Final = 10
-TAG: Final = np.frombuffer(b"<smiles>", np.uint8)
+NEWLINE, _RETURN, _LESS, _GREATER = map(ord, "\n\r<>")
+_NAME: Final = np.frombuffer(b"smiles", np.uint8)
 
 _WHITE: Final = byte_set("\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f ")
 _PLAIN: Final = byte_set(ascii_letters + digits + "@+-[]()=#/%")
@@ -491,65 +492,51 @@ def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -
     return n, to, HOW.plain
 
 
-@kernel
-def opens(data: Any, at: int, end: int) -> int:
-    """1 if a tag (in any case) begins at the ``<`` at ``at``, 0 if not, -1 at a letter beyond ASCII that
-    `re`, ignoring case, may accept."""
-    for k in range(1, len(TAG)):
-        if at + k >= end:
-            return 0
-        byte = data[at + k]
-        if byte > 127:
-            return -1
-        if byte | 32 != TAG[k] | 32:
-            return 0
-    return 1 if data[at + 7] == 62 else 0
-
-
 LONGEST: Final = 200_000
 """Bytes of the longest response that is read; a longer one is left to Python."""
 
 
 @kernel
-def read_published(data: Any, start: int, end: int, one: bool, out: Any, to: int) -> Any:
-    """Write the contents of the tags of data[start:end], as the published scorer finds them, a newline after
-    each.
+def next_tag(data: Any, at: int, end: int) -> Any:
+    """What the next tag from ``at`` on holds, as the published scorer finds it: where it begins and ends,
+    without white space around it, and from where on the one after it is; (-1, -1, ``end``): there is none."""
+    at = find_byte(data, at, end, _LESS)
+    while at < end:
+        inside = behind_word(data, at + 1, end, _NAME) + 1
+        if 0 < inside <= end and data[inside - 1] == _GREATER:
+            first = skip_white(data, inside, end)
+            stop = find_either(data, first, end, _LESS, NEWLINE)
+            stop = find_byte(data, first, stop, _RETURN)
+            if stop > first:
+                return first, skip_white_back(data, first, stop), stop
+            # the pattern gives back white space other than ends of lines
+            for k in range(inside, first):
+                if data[k] != NEWLINE and data[k] != _RETURN:
+                    return first, first, first
+        at = find_byte(data, at + 1, end, _LESS)
+    return -1, -1, end
 
-    ``one``: no more than the first. Returns how many there are, -1 if only Python can tell, and the
+
+@kernel
+def read_published(data: Any, start: int, end: int, one: bool, out: Any, to: int) -> Any:
+    """Write what the tags of data[start:end] hold (`next_tag`), a newline after each.
+
+    ``one``: no more than the first. Returns how many there are, -1 if one has letters beyond ASCII, and the
     offset after them.
     """
     n = 0
-    at = start
-    while True:
-        at = find_byte(data, at, end, 60)
-        if at >= end:
-            return n, to
-        kind = opens(data, at, end)
-        if kind < 0:
+    first, stop, at = next_tag(data, start, end)
+    while first >= 0:
+        if find_outside(data, first, stop, 0, 127) < stop:
             return -1, to
-        at += 1
-        if kind == 0:
-            continue
-        at += len(TAG) - 1
-        first = at
-        blank = False
-        while first < end and _WHITE[data[first]]:
-            blank |= data[first] != 10 and data[first] != 13
-            first += 1
-        last = first
-        while last < end and data[last] != 60 and data[last] != 10 and data[last] != 13:
-            if data[last] > 127:
-                return -1, to
-            last += 1
-        at = last
-        if last == first and not blank:
-            continue
-        to = copy(data, first, skip_back(data, first, last, _WHITE), out, to)
+        to = copy(data, first, stop, out, to)
         out[to] = NEWLINE
         to += 1
         n += 1
         if one:
-            return n, to
+            break
+        first, stop, at = next_tag(data, at, end)
+    return n, to
 
 
 @kernel

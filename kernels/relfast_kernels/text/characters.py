@@ -1,5 +1,11 @@
-"""UTF-8 as bytes: whether it is valid, and its letters, white space and struck-out text as the published
-patterns (`re`) have them."""
+r"""UTF-8 as bytes: whether it is valid, and the characters of a text as Python's `re` and `str` have them.
+
+    classify(ord("é")) == LETTER            # \w, but not \d
+    classify(ord("٣")) == DIGIT + 3         # \d and \w
+    behind_word(data, at, end, word)        # re.IGNORECASE: "answer" is also "anſwer"
+
+A lone surrogate (as "surrogatepass" encodes it) is a `SYMBOL`, as for `re`.
+"""
 
 from __future__ import annotations
 
@@ -9,39 +15,26 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.find import find_outside
-from relfast_kernels.text.json_scan import is_digit
+from relfast_kernels.text.find import find_digit_or_high, find_outside
 
-SYMBOL, LETTER, SPACE, OTHER = 0, 1, 2, 3
-"""Classes of non-ASCII characters, as `_classes` defines them."""
+SYMBOL, LETTER, SPACE, DIGIT = 0, 1, 2, 16
+r"""Classes of characters: neither ``\w`` nor ``\s``; ``\w`` but not ``\d``; ``\s``; and, for ``\d``, `DIGIT`
+and the digit's value."""
 
 _N_POINTS: Final = 0x110000
 _PAGE: Final = 256
-_ALL_CASED: Final = 0x20000
-"""From here on no code point has a case; a test checks each of them."""
 
 
 def _classes() -> Any:
-    r"""The class of every code point, from this Python's own tables (uint8).
-
-    ``SYMBOL``: not ``\w``, ``\s`` or ``\d``. ``LETTER``: ``\w`` but not ``\d``. ``SPACE``: ``\s``. ``OTHER``:
-    digits, surrogates, and what matches an ASCII letter if case is ignored, or becomes another class
-    or another number of characters in lower case; a text that has any of them is left to Python.
-    """
+    """The class of every code point (uint8), from this Python's own tables: each release has those of a later
+    Unicode, and the published scorers follow them."""
     text = "".join(map(chr, range(_N_POINTS)))
     classes = np.zeros(_N_POINTS, np.uint8)
-    for pattern, kind in ((r"\w+", LETTER), (r"\s+", SPACE), (r"\d+", OTHER), ("[\ud800-\udfff]+", OTHER)):
+    for pattern, kind in ((r"\w+", LETTER), (r"\s+", SPACE)):
         for found in re.finditer(pattern, text):
             classes[found.start() : found.end()] = kind
-    for found in re.finditer("[a-z]", text, re.IGNORECASE):
-        if found.start() >= 0x80:
-            classes[found.start()] = OTHER
-    for point in range(0x80, _ALL_CASED):
-        lower = chr(point).lower()
-        if lower != text[point] and (
-            len(lower) > 1 or lower.isascii() or classes[ord(lower)] != classes[point]
-        ):
-            classes[point] = OTHER
+    for found in re.finditer(r"\d", text):
+        classes[found.start()] = DIGIT + int(found[0])
     return classes
 
 
@@ -52,15 +45,13 @@ def two_stages(classes: Any) -> tuple[Any, Any]:
     return np.frombuffer(b"".join(places), classes.dtype).copy(), np.array(numbers, np.uint16)
 
 
-CLASSES: Final = _classes()
-"""The class of every code point, shape (1,114,112,)."""
-_CLASSES, _PAGES = two_stages(CLASSES)
+_CLASSES, _PAGES = two_stages(_classes())
 
 
 @kernel
 def classify(point: int) -> int:
-    """The class of a non-ASCII character: see `_classes`."""
-    return int(_CLASSES[np.int64(_PAGES[point >> 8]) * 256 + (point & 255)])
+    """The class of a character."""
+    return int(_CLASSES[np.int64(_PAGES[point >> 8]) * _PAGE + (point & 255)])
 
 
 @kernel
@@ -102,18 +93,6 @@ def is_utf8(data: Any, start: int, end: int) -> bool:
         if length == 0:
             return False
         at = find_outside(data, at + length, end, 32, 126)
-    return True
-
-
-@kernel
-def is_tame(data: Any, start: int, end: int) -> bool:
-    """Whether UTF-8 text has no character of the class `OTHER`."""
-    at = find_outside(data, start, end, 0, 127)
-    while at < end:
-        point, length = decode(data, at, end)
-        if length == 0 or classify(point) == OTHER:
-            return False
-        at = find_outside(data, at + length, end, 0, 127)
     return True
 
 
@@ -171,34 +150,95 @@ def struck_end(text: Any, at: int, end: int) -> Any:
     return at, at
 
 
+_I, _K, _S, _BLANK = map(ord, "iks ")
+_DOTTED_I, _DOTLESS_I, _LONG_S, _KELVIN = map(ord, "İıſ\u212a")
+
+
+@kernel
+def behind_word(data: Any, at: int, end: int, word: Any) -> int:
+    """The offset after ``word`` (ASCII letters in lower case) if it stands at ``at`` as `re` ignores case,
+    else -1: an s may be ſ, an i ı or İ, and a k the Kelvin sign."""
+    for k in range(len(word)):
+        letter = word[k]
+        if at >= end:
+            return -1
+        if data[at] | 32 == letter:
+            at += 1
+            continue
+        if data[at] < 0x80:
+            return -1
+        point, length = decode(data, at, end)
+        alike = letter == _S and point == _LONG_S
+        alike = alike or (letter == _I and (point == _DOTLESS_I or point == _DOTTED_I))
+        if not alike and not (letter == _K and point == _KELVIN):
+            return -1
+        at += length
+    return at
+
+
+@kernel
+def _class_at(data: Any, at: int, end: int) -> Any:
+    """The class of the character at ``at``, and how many bytes it has."""
+    byte = np.int64(data[at])
+    if byte < 0x80:
+        return classify(byte), 1
+    point, length = decode(data, at, end)
+    return classify(point), max(length, 1)
+
+
+@kernel
+def _first_byte(data: Any, start: int, at: int) -> int:
+    """The index of the first byte of the character that has a byte at ``at``."""
+    while at > start and data[at] & 0xC0 == 0x80:
+        at -= 1
+    return at
+
+
 @kernel
 def is_word(data: Any, at: int, start: int) -> bool:
-    """Whether the character that has a byte at ``at`` is a letter, digit or underscore."""
-    byte = data[at]
-    if byte >= 0x80:
-        first = at
-        while first > start and data[first] & 0xC0 == 0x80:
-            first -= 1
-        point, _ = decode(data, first, len(data))
-        return classify(point) == LETTER
-    return byte == 95 or is_digit(byte) or 65 <= byte <= 90 or 97 <= byte <= 122
+    r"""Whether the character that has a byte at ``at`` is a letter, digit or underscore (``\w``)."""
+    kind, _ = _class_at(data, _first_byte(data, start, at), len(data))
+    return bool(kind == LETTER or kind >= DIGIT)
 
 
 @kernel
-def is_blank(byte: Any) -> Any:
-    r"""Whether an ASCII character is white space to ``\s`` and ``str.strip``."""
-    return byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31
+def digit_at(data: Any, at: int, end: int) -> Any:
+    r"""The value of the digit (``\d``) at ``at``, -1 if there is none, and how many bytes it has."""
+    if at >= end:
+        return -1, 0
+    kind, length = _class_at(data, at, end)
+    return kind - DIGIT if kind >= DIGIT else -1, length
+
+
+@kernel
+def find_number(data: Any, at: int, end: int) -> int:
+    r"""Index of the first digit (``\d``) from ``at`` on, or ``end``."""
+    while at < end:
+        at = find_digit_or_high(data, at, end)
+        value, length = digit_at(data, at, end)
+        if value >= 0:
+            return at
+        at += length
+    return end
+
+
+@kernel
+def skip_number(data: Any, at: int, end: int) -> int:
+    r"""Index after digits (``\d``)."""
+    value, length = digit_at(data, at, end)
+    while value >= 0:
+        at += length
+        value, length = digit_at(data, at, end)
+    return at
 
 
 @kernel
 def white_length(data: Any, at: int, end: int) -> int:
     r"""Bytes of the white space character (``\s``) at ``at``; 0 if there is none."""
-    if at >= end:
+    if at >= end or _BLANK < data[at] < 0x80:
         return 0
-    if data[at] < 0x80:
-        return 1 if is_blank(data[at]) else 0
-    point, length = decode(data, at, end)
-    return length if length > 0 and classify(point) == SPACE else 0
+    kind, length = _class_at(data, at, end)
+    return length if kind == SPACE else 0
 
 
 @kernel
@@ -209,3 +249,14 @@ def skip_white(data: Any, at: int, end: int) -> int:
         if length == 0:
             return at
         at += length
+
+
+@kernel
+def skip_white_back(data: Any, start: int, end: int) -> int:
+    r"""Where the white space (``\s``) begins that ends at ``end``; not before ``start``."""
+    while end > start:
+        first = _first_byte(data, start, end - 1)
+        if white_length(data, first, end) != end - first:
+            return end
+        end = first
+    return end

@@ -52,11 +52,20 @@ FORM_COLUMNS: Final = 20
 the tool's own number; members on which the rest of a record depends (bits), paths to its task and answer, and
 to its question; paths to what must not be there (guards), to a status, and to the response; sources of
 responses (`SAID_COLUMNS`); the member that names a filter; and flags."""
-FIRST_COUNTS, NUMBERS_JOIN, NOT_EMPTY, HIDES_ROW, IS_BARE, ASKS_UNSEEN = 1, 2, 4, 8, 16, 32
+FIRST_COUNTS, NUMBERS_JOIN, NOT_EMPTY, HIDES_ROW, IS_BARE, ASKS_UNSEEN, DIGESTS_PROMPT = (
+    1,
+    2,
+    4,
+    8,
+    16,
+    32,
+    64,
+)
 """Flags of a form. FIRST_COUNTS: the first id that is there counts, even null, unless there is a digest.
 NUMBERS_JOIN: rows without an id of ours join gold by what they ask. NOT_EMPTY: an empty response is none.
 HIDES_ROW: the row has its response where a task may look for something else. IS_BARE: without the members
-that the rest depends on, only the id identifies a row. ASKS_UNSEEN: only Python finds a row's question."""
+that the rest depends on, only the id identifies a row. ASKS_UNSEEN: only Python finds a row's question.
+DIGESTS_PROMPT: the id is a digest of the first of its prompts and the answer."""
 
 SAID_ITEMS, SAID_ITEMS_END, SAID_SAYS, SAID_SAYS_END, SAID_LAST, SAID_INSTEAD, SAID_ERROR, SAID_REASON = (
     range(8)

@@ -11,6 +11,8 @@ from relfast_kernels.layouts import (
     AT_COUNTS,
     AT_FILTER,
     AT_GOLDS,
+    AT_HELD,
+    AT_HELD_SLOTS,
     AT_KEYS,
     AT_LINES,
     AT_PARTS,
@@ -29,11 +31,14 @@ from relfast_kernels.layouts import (
     FIRST_INDEX,
     GOLD_COLUMNS,
     GOLD_PARTS,
+    HELD_COLUMNS,
     LINE_COLUMNS,
     MAX_TAXA,
     MAX_TOKENS,
     MOST_TEMPLATES,
     N_FILTER,
+    N_HELD,
+    N_HELD_SLOTS,
     N_KEYS,
     N_LINES,
     N_RECORDS,
@@ -66,7 +71,18 @@ from relfast_kernels.text.columns import (
     WAY_COLUMNS,
 )
 from relfast_kernels.text.find import hash_text
-from relfast_kernels.text.lines import Golds, Work, judge_text, know_ids, scan_lines, score_lines
+from relfast_kernels.text.lines import (
+    Golds,
+    Held,
+    Work,
+    digest_id,
+    hold_lines,
+    judge_text,
+    outline,
+    rehash_held,
+    scan_lines,
+    score_lines,
+)
 from relfast_kernels.text.marked import FORM_RESULT, FORM_ROOM, read_form
 from relfast_kernels.text.marks import LOOKED_AT
 from relfast_kernels.text.projection import Table
@@ -133,6 +149,14 @@ def _golds_of(parts: Any) -> Any:
 
 
 @kernel
+def _held_of(about: Any) -> Any:
+    return Held(
+        carray(pointer(about[AT_HELD]), (about[N_HELD], HELD_COLUMNS), np.int64),
+        carray(pointer(about[AT_HELD_SLOTS]), about[N_HELD_SLOTS], np.int64),
+    )
+
+
+@kernel
 def _work_of(parts: Any) -> Any:
     return Work(
         carray(pointer(parts[0]), (MAX_TOKENS, TOKEN_COLUMNS), np.int64),
@@ -167,6 +191,7 @@ def _scan(data: Any, n: int, context: Any) -> Any:
         settings,
         carray(pointer(about[AT_FILTER]), about[N_FILTER], np.uint8),
         _table_of(carray(pointer(about[AT_TABLE]), 2 * TABLE_PARTS, np.int64)),
+        _held_of(about),
         golds,
         work,
         records,
@@ -191,16 +216,33 @@ def _score(data: Any, n: int, context: Any, start: int, stop: int) -> Any:
     )
 
 
-def _know(ids: Any, n: int, ends: Any, numbers: Any, n_ids: int, context: Any) -> Any:
+def _hold(context: Any, start: int, stop: int, base: int, first_line: int, n: int) -> Any:
     about = carray(context, CONTEXT_SIZE, np.int64)
-    _, _, settings, golds, _ = _places_of(about)
-    return know_ids(
-        carray(ids, n, np.uint8),
-        carray(ends, n_ids, np.int64),
-        carray(numbers, n_ids, np.int64),
-        settings,
-        golds,
+    lines = carray(pointer(about[AT_LINES]), (stop, LINE_COLUMNS), np.int64)
+    return hold_lines(lines, start, stop, base, first_line, n, _held_of(about))
+
+
+def _rehash(context: Any, n: int) -> int:
+    return rehash_held(n, _held_of(carray(context, CONTEXT_SIZE, np.int64)))
+
+
+def _outline(data: Any, context: Any, start: int, end: int, out: Any) -> Any:
+    """`outline`: the number of the form in the upper half, the size in the lower one; negative if there is
+    none."""
+    about = carray(context, CONTEXT_SIZE, np.int64)
+    form, size = outline(
+        carray(data, end, np.uint8),
+        start,
+        end,
+        _table_of(carray(pointer(about[AT_TABLE]), 2 * TABLE_PARTS, np.int64)),
+        _work_of(carray(pointer(about[AT_WORK]), WORK_PARTS, np.int64)),
+        carray(out, 2 * (end - start) + 16, np.uint8),
     )
+    return form << 32 | size
+
+
+def _digest_id(text: Any, n: int, seed: int) -> Any:
+    return digest_id(carray(text, n, np.uint8), 0, n, np.uint64(seed))
 
 
 def _judge(data: Any, context: Any) -> int:
@@ -242,7 +284,10 @@ ENTRIES = {
     "hash": (_hash, "pi"),
     "scan": (_scan, "pip"),
     "score": (_score, "pipii"),
-    "know": (_know, "pippip"),
+    "hold": (_hold, "piiiii"),
+    "rehash": (_rehash, "pi"),
+    "outline": (_outline, "ppiip"),
+    "digest_id": (_digest_id, "pii"),
     "cut": (_cut, "pippipipip"),
     "form": (_form, "piipp"),
     "judge": (_judge, "pp"),

@@ -3,41 +3,105 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from string import ascii_letters
 from typing import Any
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import BUILDING, kernel, unsigned
-from relfast_kernels.text.vectors import WIDTH, copy_vector, fold, lowest, places_of, places_within
+from relfast_kernels.text.vectors import WIDTH, equal, first, fold, load, lower, within
 
 # Loops that LLVM should turn into vector code count in `unsigned`: for a signed index numba adds the
 # wrap-around of negative indices, which keeps the loop scalar (0.93 µs against 0.13 µs for 2 kB).
-ONE, TWO = unsigned(1), unsigned(2)
 
 LF = 10
+ZERO, NINE = ord("0"), ord("9")
 
 if not BUILDING:
 
-    def find_either(data: Any, start: int, end: int, one: int, other: int) -> int:
-        """Index of the first of two bytes from ``start`` on, or ``end``."""
-        found = re.compile(b"[%s]" % re.escape(bytes((one, other)))).search(data, start, end)
+    @lru_cache(maxsize=256)
+    def _outside(least: int, most: int) -> bytes:
+        """A pattern of the bytes outside ``least`` to ``most``."""
+        others = bytes(byte for byte in range(256) if (byte - least) & 255 > (most - least) & 255)
+        return b"[%s]" % re.escape(others)
+
+    def _find(pattern: bytes, data: Any, at: int, end: int) -> int:
+        found = re.compile(pattern).search(data, at, end)
         return found.start() if found else end
+
+    def find_either(data: Any, at: int, end: int, one: int, other: int) -> int:
+        """Index of the first of two bytes from ``at`` on, or ``end``."""
+        return _find(b"[%s]" % re.escape(bytes((one, other))), data, at, end)
+
+    def find_outside(data: Any, at: int, end: int, least: int, most: int) -> int:
+        """Index of the first byte from ``at`` on outside ``least`` to ``most`` (see `within`), or ``end``."""
+        return _find(_outside(least, most), data, at, end)
+
+    def find_digit_or_high(data: Any, at: int, end: int) -> int:
+        """Index of the first ASCII digit, or byte of a character beyond ASCII, from ``at`` on, or ``end``."""
+        return _find(b"[0-9\x80-\xff]", data, at, end)
+
+    def find_word(data: Any, at: int, end: int, word: Any) -> int:
+        """Index of the next place from ``at`` on of a word of two or more ASCII letters (given in lower
+        case), ignoring case, or ``end``."""
+        return _find(b"(?i:%s)" % bytes(word), data, at, end)
 
 else:
 
     @kernel
-    def find_either(data: Any, start: int, end: int, one: int, other: int) -> int:
-        """Index of the first of two bytes from ``start`` on, or ``end``."""
-        at = start
-        while at < end and at + WIDTH <= len(data):
-            places = places_of(data, at, one, other)
+    def find_either(data: Any, at: int, end: int, one: int, other: int) -> int:
+        """See the plain one."""
+        while at < end:
+            block = load(data, at)
+            places = equal(block, one) | equal(block, other)
             if places != 0:
-                return min(at + lowest(places), end)
+                return min(at + first(places), end)
             at += WIDTH
-        while at < end and data[at] != one and data[at] != other:
-            at += 1
-        return min(at, end)
+        return end
+
+    @kernel
+    def find_outside(data: Any, at: int, end: int, least: int, most: int) -> int:
+        """See the plain one."""
+        while at < end:
+            odd = ~within(load(data, at), least, most)
+            if odd != 0:
+                return min(at + first(odd), end)
+            at += WIDTH
+        return end
+
+    @kernel
+    def find_digit_or_high(data: Any, at: int, end: int) -> int:
+        """See the plain one."""
+        while at < end:
+            block = load(data, at)
+            places = within(block, ZERO, NINE) | within(block, 0x80, 0xFF)
+            if places != 0:
+                return min(at + first(places), end)
+            at += WIDTH
+        return end
+
+    @kernel
+    def find_word(data: Any, at: int, end: int, word: Any) -> int:
+        """See the plain one."""
+        # its first two letters and its last one are compared in blocks, those between one by one
+        last = len(word) - 1
+        while at < end:
+            block, second, behind = load(data, at), load(data, at + 1), load(data, at + last)
+            places = equal(lower(block), word[0]) & equal(lower(second), word[1])
+            places &= equal(lower(behind), word[last])
+            while places != 0:
+                found = at + first(places)
+                places &= places - np.uint64(1)
+                if found + last >= end:
+                    return end
+                k = 2
+                while k < last and data[found + k] | 32 == word[k]:
+                    k += 1
+                if k >= last:
+                    return found
+            at += WIDTH
+        return end
 
 
 @kernel
@@ -47,23 +111,9 @@ def find_byte(data: Any, start: int, end: int, byte: int) -> int:
 
 
 @kernel
-def find_outside(data: Any, at: int, end: int, least: int, most: int) -> int:
-    """Index of the first byte from ``at`` on outside ``least`` to ``most`` (see `places_within`), or
-    ``end``."""
-    while at < end and at + WIDTH <= len(data):
-        odd = ~places_within(data, at, least, most)
-        if odd != 0:
-            return min(at + lowest(odd), end)
-        at += WIDTH
-    while at < end and (data[at] - least) & 255 <= (most - least) & 255:
-        at += 1
-    return min(at, end)
-
-
-@kernel
 def find_digit(data: Any, at: int, end: int) -> int:
     """Index of the first ASCII digit from ``at`` on, or ``end``."""
-    return find_outside(data, at, end, 58, 47)
+    return find_outside(data, at, end, NINE + 1, ZERO - 1)
 
 
 @kernel
@@ -160,28 +210,6 @@ def listed(text: Any, at: int, end: int, some: Any, whole: bool) -> int:
     return at
 
 
-CHUNK = 128
-"""Bytes that are compared at once."""
-
-
-@kernel
-def find_letters(data: Any, at: int, end: int, letters: Any) -> int:
-    """Index of the next place from ``at`` on of three letters (in lower case), ignoring case, or ``end``."""
-    one, two, three = letters[0], letters[1], letters[2]
-    last = max(at, end - 2)
-    while at < last:
-        stop = min(at + CHUNK, last)
-        hits = False
-        for j in range(unsigned(at), unsigned(stop)):
-            hits |= ((data[j] | 32) == one) & ((data[j + ONE] | 32) == two) & ((data[j + TWO] | 32) == three)
-        while hits and at < stop:
-            if (data[at] | 32) == one and (data[at + 1] | 32) == two and (data[at + 2] | 32) == three:
-                return at
-            at += 1
-        at = stop
-    return end
-
-
 @kernel
 def load8(data: Any, at: int) -> Any:
     """The eight bytes at ``at`` as a little-endian number."""
@@ -201,28 +229,6 @@ def _rest(data: Any, at: int, end: int) -> Any:
     for k in range(max(end - at, 0)):
         word |= np.uint64(data[at + k]) << np.uint64(8 * k)
     return word
-
-
-@kernel
-def copy_until(data: Any, at: int, end: int, byte: int, out: Any, to: int) -> Any:
-    """Copy up to a ``byte`` or ``end``; where it stopped in ``data``, and the next offset in ``out``.
-
-    Up to `WIDTH` bytes after that are overwritten.
-    """
-    size = len(data)
-    while at < end and at + WIDTH <= size:
-        copy_vector(data, at, out, to)
-        place = lowest(places_of(data, at, byte, byte))
-        if place < WIDTH or at + WIDTH >= end:
-            place = min(place, end - at)
-            return at + place, to + place
-        at += WIDTH
-        to += WIDTH
-    while at < end and data[at] != byte:
-        out[to] = data[at]
-        at += 1
-        to += 1
-    return at, to
 
 
 @kernel

@@ -29,7 +29,6 @@ from relfast_kernels.layouts import (
 from relfast_kernels.text.find import (
     DIGITS,
     copy,
-    copy_until,
     find_byte,
     put_point,
     same_as,
@@ -272,13 +271,14 @@ def put_ascii(out: Any, to: int, byte: int) -> int:
 def put_json(data: Any, start: int, end: int, out: Any, to: int) -> int:
     """Write a JSON string whose escapes are valid as orjson would write it, in quotes; the offset after it.
 
-    It takes no more bytes than it had. Up to `WIDTH` bytes after the end are overwritten.
+    It takes no more bytes than it had.
     """
     out[to] = QUOTE
     to += 1
     at = start
     while at < end:
-        stop, to = copy_until(data, at, end, BACKSLASH, out, to)
+        stop = find_byte(data, at, end, BACKSLASH)
+        to = copy(data, at, stop, out, to)
         if stop >= end:
             break
         if data[stop + 1] == 117:

@@ -7,10 +7,10 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.find import copy_until, hexadecimal, put_point
-from relfast_kernels.text.vectors import WIDTH, lowest, places_of
+from relfast_kernels.text.find import hexadecimal, put_point
+from relfast_kernels.text.vectors import WIDTH, equal, first, load, store
 
-QUOTE, BACKSLASH = 34, 92
+QUOTE, BACKSLASH, SLASH, _N, _U = map(ord, '"\\/nu')
 _ONE, _LAST, _ODD = np.uint64(1), np.uint64(63), np.uint64(0xAAAA_AAAA_AAAA_AAAA)
 
 MEANING: Final = np.zeros(256, np.uint8)
@@ -32,7 +32,7 @@ def read_point(data: Any, at: int, end: int) -> Any:
         return -1, 0
     if point < 0xD800 or point > 0xDFFF:
         return point, 6
-    if at + 12 > end or data[at + 6] != BACKSLASH or data[at + 7] != 117:
+    if at + 12 > end or data[at + 6] != BACKSLASH or data[at + 7] != _U:
         return -1, 0
     low = hexadecimal(data, at + 8, end, 4)
     if low < 0xDC00 or low > 0xDFFF:
@@ -46,7 +46,7 @@ def _bad_escape(data: Any, at: int, end: int, paired: int) -> Any:
     surrogate pair's second half is, which needs no check of its own (else ``paired``)."""
     if MEANING[data[at]] != 0 or at == paired:
         return False, paired
-    if data[at] != 117:
+    if data[at] != _U:
         return True, paired
     point, length = read_point(data, at - 1, end)
     return point < 0, at + 6 if length == 12 else paired
@@ -68,15 +68,15 @@ def string_end(data: Any, at: int, end: int) -> Any:
     carried = np.uint64(0)
     seen = np.uint64(0)
     paired: Any = -1
-    size = len(data)
-    while at < end and at + WIDTH <= size:
-        quotes = places_of(data, at, QUOTE, QUOTE)
-        slashes = places_of(data, at, BACKSLASH, BACKSLASH)
+    while at < end:
+        block = load(data, at)
+        quotes, slashes = equal(block, QUOTE), equal(block, BACKSLASH)
         # no test whether there are any: every third vector of prose has some, and the branch is unpredictable
         opening, after = _escapes(slashes, carried)
         carried = opening >> _LAST
+        # all but the commonest escapes are looked at
+        odd = after & ~(quotes | slashes | equal(block, _N) | equal(block, SLASH))
         quotes &= ~after
-        odd = after & ~(places_of(data, at, QUOTE, BACKSLASH) | places_of(data, at, 110, 47))
         if (quotes | odd) == 0:
             seen |= slashes
             at += WIDTH
@@ -86,7 +86,7 @@ def string_end(data: Any, at: int, end: int) -> Any:
         seen |= (slashes | after) & before
         odd &= before
         while odd != 0:
-            place = at + lowest(odd)
+            place = at + first(odd)
             odd &= odd - _ONE
             if place >= end:
                 break
@@ -94,21 +94,21 @@ def string_end(data: Any, at: int, end: int) -> Any:
             if bad:
                 return -1, True
         if quotes != 0:
-            stop = at + lowest(quotes)
+            stop = at + first(quotes)
             return stop if stop < end else -1, seen != 0
         at += WIDTH
-    while at < end:
-        if data[at] == QUOTE and carried == 0:
-            return at, seen != 0
-        after = carried != 0
-        carried = np.uint64(data[at] == BACKSLASH and not after)
-        seen |= carried
-        if after:
-            bad, paired = _bad_escape(data, at, end, paired)
-            if bad:
-                return -1, True
-        at += 1
     return -1, True
+
+
+@kernel
+def put_escape(data: Any, at: int, end: int, out: Any, to: int) -> Any:
+    """Write the character of the valid escape at ``at``; the offsets after both."""
+    meaning = MEANING[data[at + 1]]
+    if meaning != 0:
+        out[to] = meaning
+        return at + 2, to + 1
+    point, length = read_point(data, at, end)
+    return at + length, put_point(out, to, point)
 
 
 @kernel
@@ -118,16 +118,20 @@ def put_text(data: Any, at: int, end: int, out: Any, to: int) -> int:
     It takes no more bytes than it had. Up to `WIDTH` bytes after the end are overwritten.
     """
     while at < end:
-        stop, to = copy_until(data, at, end, BACKSLASH, out, to)
-        if stop >= end:
-            break
-        meaning = MEANING[data[stop + 1]]
-        if meaning != 0:
-            out[to] = meaning
-            to += 1
-            at = stop + 2
-        else:
-            point, length = read_point(data, stop, end)
-            to = put_point(out, to, point)
-            at = stop + length
+        block = load(data, at)
+        store(block, out, to)
+        begin, stop = at, min(at + WIDTH, end)
+        # no block begins within an escape
+        opening, _ = _escapes(equal(block, BACKSLASH), np.uint64(0))
+        while opening != 0:
+            place = begin + first(opening)
+            opening &= opening - _ONE
+            if place >= stop:
+                break
+            if place >= at:  # else it is the second half of a surrogate pair
+                at, to = put_escape(data, place, end, out, to + place - at)
+                store(load(data, at), out, to)
+        if at < stop:
+            to += stop - at
+            at = stop
     return to

@@ -29,7 +29,14 @@ from relfast_kernels.layouts import (
     GOLD_TEXT_STOP,
     GOLD_UNKNOWN,
     HAS_ID_ONLY,
+    HELD_ANSWER,
+    HELD_END,
+    HELD_ID,
+    HELD_LAST,
+    HELD_LINE,
+    HELD_START,
     ID_OF_GOLD,
+    ID_OF_PROMPT,
     IN_DATA,
     IN_SCRATCH,
     INTEGER,
@@ -37,12 +44,14 @@ from relfast_kernels.layouts import (
     LINE_DIGEST,
     LINE_END,
     LINE_GOLD,
+    LINE_HELD,
     LINE_KIND,
     LINE_RECORD,
     LINE_REST,
     LINE_START,
     MAX_ID_DIGITS,
     NOWHERE,
+    PROMPT_OF_GOLD,
     RECORD_HASH,
     RECORD_ID,
     RECORD_ID_END,
@@ -58,7 +67,7 @@ from relfast_kernels.layouts import (
     SCRATCH_PER_BYTE,
     SCRATCH_PER_LINE,
     SET_DETAILS,
-    SET_FILTER,
+    SET_IS_GOLD,
     SET_JOIN,
     SET_PROMPTS,
     SET_SEED,
@@ -79,15 +88,20 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.text.characters import is_utf8
 from relfast_kernels.text.columns import (
+    DIGESTS_PROMPT,
     FORM_ANSWER,
     FORM_ANSWER_END,
     FORM_DEPENDS,
     FORM_FLAGS,
+    FORM_PROMPT,
     FORM_QUESTION,
     FORM_QUESTION_END,
     HIDES_ROW,
     IS_BARE,
     MEMBER_BIT,
+    MEMBER_NAME,
+    MEMBER_NAME_END,
+    STEP_MEMBER,
 )
 from relfast_kernels.text.find import BLANKS, LF, copy, digest, find_byte, skip
 from relfast_kernels.text.json_scan import is_null, put_json, tokenise
@@ -97,11 +111,21 @@ from relfast_kernels.text.projection import (
     OF_GOLD,
     UNSURE,
     find_members,
+    form_of,
+    is_text,
     question_of,
     read_row,
     walk,
 )
-from relfast_kernels.text.prompts import IS_ID, MAY_BE_COUNTER, counter_kind, hash_key, put_prompt
+from relfast_kernels.text.prompts import (
+    IS_ID,
+    MAY_BE_COUNTER,
+    begin_prompt_id,
+    counter_kind,
+    end_prompt_id,
+    hash_key,
+    put_prompt,
+)
 from relfast_kernels.text.responses import read_gold, score_as_published, score_strictly
 
 _NO_ROOM = -1
@@ -135,6 +159,14 @@ class Golds(NamedTuple):
     rows: Any
     digests: Any
     numbers: Any
+
+
+class Held(NamedTuple):
+    """The rows of gold files, of `HELD_COLUMNS`, and a hash table of those that are the first with their id:
+    ``slots``, open addressing by the lowest bits of `HELD_ID`, of numbers of rows (from 1 on)."""
+
+    rows: Any
+    slots: Any
 
 
 @kernel
@@ -202,39 +234,151 @@ def _find_gold(golds: Any, value: Any) -> Any:
 
 
 @kernel
-def _gold_of(golds: Any, line: Any) -> Any:
-    """The number of a line's gold, or `GOLD_UNKNOWN`."""
-    gold = _find_gold(golds, line[LINE_DIGEST])
-    return _find_gold(golds, line[LINE_ANSWER]) if gold < 0 and line[LINE_ANSWER] != 0 else gold
+def digest_id(text: Any, start: int, end: int, seed: Any) -> Any:
+    """A digest (int64) of the JSON of an id, by which a line that has nothing else but responses finds its
+    gold."""
+    return np.int64(digest(text, start, end, seed, _OF_ID) & ~np.uint64(ROW_UNSEEN))
 
 
 @kernel
-def know_ids(ids: Any, ends: Any, numbers: Any, settings: Any, golds: Any) -> int:
-    """Let lines that have nothing but their ids and responses find their golds; the number of ids.
+def _held_slot(held: Any, value: Any) -> Any:
+    """The slot of the first row that has an id with this digest, or the free one where it belongs."""
+    mask = len(held.slots) - 1
+    at = value & mask
+    while held.slots[at] != 0 and held.rows[held.slots[at] - 1, HELD_ID] != value:
+        at = (at + 1) & mask
+    return at
+
+
+@kernel
+def _last_held(held: Any, value: Any) -> Any:
+    """The last row that has an id with this digest, or `UNKNOWN`."""
+    first = held.slots[_held_slot(held, value)] - 1
+    return held.rows[first, HELD_LAST] if first >= 0 else UNKNOWN
+
+
+@kernel
+def rehash_held(n: int, held: Any) -> int:
+    """Fill the empty hash table of ``n`` rows."""
+    for row in range(n):
+        if held.rows[row, HELD_LAST] >= 0:
+            held.slots[_held_slot(held, held.rows[row, HELD_ID])] = row + 1
+    return n
+
+
+@kernel
+def hold_lines(lines: Any, start: int, stop: int, base: int, first_line: int, n: int, held: Any) -> Any:
+    """Append the `FIELDS` lines of a gold file to the ``n`` rows that are held; how many there are then.
 
     Parameters
     ----------
-    ids : uint8
-        The JSON of ids, one after the other.
-    ends, numbers : int64, shape (n,)
-        Where each ends, and the number of its gold; none of them may have been added before.
+    lines : int64, shape (m, LINE_COLUMNS)
+        Of a scanned block. `LINE_HELD` is filled: the last row before with the same id and another digest of
+        task and answer, or `UNKNOWN`.
+    base, first_line
+        Where the block begins in the bytes of all gold files, and the number of its first line.
+    held : Held
+        With room for all lines.
     """
-    seed, mask = np.uint64(settings[SET_SEED]), len(golds.digests) - 1
-    start: Any = 0
-    for k in range(len(ends)):
-        value = np.int64(digest(ids, start, ends[k], seed, _OF_ID) & ~np.uint64(ROW_UNSEEN))
-        start = ends[k]
-        at = value & mask
-        while golds.numbers[at] != 0:
-            at = (at + 1) & mask
-        golds.digests[at], golds.numbers[at] = value, numbers[k] + 1
-    return len(ends)
+    for number in range(start, stop):
+        line = lines[number]
+        if line[LINE_KIND] != FIELDS:
+            continue
+        row = held.rows[n]
+        row[HELD_START], row[HELD_END] = base + line[LINE_START], base + line[LINE_END]
+        row[HELD_ID], row[HELD_ANSWER] = line[LINE_DIGEST], line[LINE_ANSWER]
+        row[HELD_LINE], row[HELD_LAST], line[LINE_HELD] = first_line + number, n, UNKNOWN
+        slot = _held_slot(held, line[LINE_DIGEST])
+        if held.slots[slot] == 0:
+            held.slots[slot] = n + 1
+        else:
+            first = held.rows[held.slots[slot] - 1]
+            answer = held.rows[first[HELD_LAST], HELD_ANSWER]
+            if answer == 0 or answer != line[LINE_ANSWER]:
+                line[LINE_HELD] = first[HELD_LAST]
+            first[HELD_LAST], row[HELD_LAST] = n, -1
+        n += 1
+    return n
+
+
+@kernel
+def outline(data: Any, start: int, end: int, table: Any, work: Any, out: Any) -> Any:
+    """Write those members of a line that its task and answer are read from, as an object: the number of the
+    line's form, and the object's size; -1 if they may be anywhere. ``out`` (uint8) has room for the line and
+    a few bytes."""
+    at = skip(data, start, end, BLANKS)
+    tape, fields = work.tape, work.fields
+    if at == end or data[at] != ord("{") or tokenise(data, at, end, tape, 0) < 0:
+        return -1, 0
+    form = form_of(data, tape, table, fields, find_members(data, tape, table, fields), work.found)
+    if form < 0 or table.forms[form, FORM_ANSWER] == table.forms[form, FORM_ANSWER_END]:
+        return -1, 0
+    out[0] = ord("{")
+    size = 1
+    for path in range(table.forms[form, FORM_ANSWER], table.forms[form, FORM_ANSWER_END]):
+        if table.paths[path, 0] == table.paths[path, 1]:
+            return -1, 0
+        known = table.steps[table.paths[path, 0], STEP_MEMBER]
+        if known < 0:
+            return -1, 0
+        token = fields[known]
+        if token == 0:
+            continue
+        fields[known] = 0
+        if size > 1:
+            out[size] = ord(",")
+            size += 1
+        out[size] = ord('"')
+        size = copy(
+            table.names,
+            table.members[known, MEMBER_NAME],
+            table.members[known, MEMBER_NAME_END],
+            out,
+            size + 1,
+        )
+        out[size], out[size + 1] = ord('"'), ord(":")
+        quote = 1 if tape[token, TOKEN_KIND] <= ESCAPED else 0
+        size = copy(data, tape[token, TOKEN_START] - quote, tape[token, TOKEN_END] + quote, out, size + 2)
+    out[size] = ord("}")
+    return form, size + 1
+
+
+@kernel
+def _rest_of(
+    data: Any, settings: Any, table: Any, work: Any, number: int, members: Any, token: int, given: bool,
+    place: int,
+) -> Any:  # fmt: skip
+    """What a line has besides id and responses (`SAYS_MORE` …), and the token of the text that tells its
+    prompt besides its id, or as its id; 0: none does."""
+    form, prompts, tape = table.forms[number], settings[SET_PROMPTS], work.tape
+    if members & form[FORM_DEPENDS] == 0 and form[FORM_FLAGS] & IS_BARE != 0 and place != NOWHERE:
+        return HAS_ID_ONLY, 0
+    if settings[SET_JOIN] != 0:
+        return ID_OF_GOLD, 0  # gold may be found by the question, and the row has its id then
+    if token == OF_GOLD:
+        asked = 0
+        if form[FORM_FLAGS] & DIGESTS_PROMPT != 0 and prompts != ALL_IDS_REPEAT:
+            n = walk(data, tape, table, work.fields, 0, form[FORM_PROMPT], work.found)
+            asked = int(work.found[0]) if n == 1 and is_text(tape, work.found[0]) else 0
+        return ID_OF_PROMPT if asked > 0 else ID_OF_GOLD, asked
+    if prompts == 0:
+        return SAYS_MORE, 0
+    kind = counter_kind(data, tape, token) if given and place != NOWHERE else IS_ID
+    if place != NOWHERE and kind == IS_ID and prompts != ALL_IDS_REPEAT:
+        return SAYS_MORE, 0
+    question = question_of(data, tape, table, work, form)
+    if place == NOWHERE:
+        rest = SAYS_MORE if question == 0 else PROMPT_OF_GOLD if question > 0 else ID_OF_GOLD
+        return rest, max(question, 0)
+    if question > 0 and kind != MAY_BE_COUNTER:
+        return SAYS_MORE, question
+    return ID_OF_GOLD, 0
 
 
 @kernel
 def _project_line(
-    data: Any, number: int, settings: Any, chosen: Any, table: Any, work: Any, lines: Any, records: Any,
-    scratch: Any, state: Any,
+    data: Any, number: int, settings: Any, chosen: Any, table: Any, held: Any, work: Any, lines: Any,
+    records: Any, scratch: Any, state: Any,
 ) -> int:  # fmt: skip
     """Find the id and the responses of a line, and digest the rest; its kind, or `_NO_ROOM`."""
     start, end = lines[number, LINE_START], lines[number, LINE_END]
@@ -249,7 +393,7 @@ def _project_line(
     if data[at] != 123 or tokenise(data, at, end, tape, 0) < 0:
         return SLOW
     members = find_members(data, tape, table, work.fields)
-    n, form, token, given = read_row(data, chosen, settings[SET_FILTER] != 0, table, work, members)
+    n, form, token, given = read_row(data, settings, chosen, table, work, members)
     if n < 0:
         return BLANK if n == LEFT_OUT else SLOW
     if state[STATE_RECORDS] + n > records.shape[0]:
@@ -258,38 +402,38 @@ def _project_line(
     if place == UNSURE:
         return SLOW
     source = data if place == IN_DATA else scratch
-    depends, flags = table.forms[form, FORM_DEPENDS], table.forms[form, FORM_FLAGS]
-    rest = ID_OF_GOLD if token == OF_GOLD else SAYS_MORE
-    if members & depends == 0 and flags & IS_BARE != 0 and place != NOWHERE:
-        rest = HAS_ID_ONLY
-    question = 0
-    if settings[SET_JOIN] != 0 and rest == SAYS_MORE:
-        rest = ID_OF_GOLD  # gold may be found by the question, and the row has its id then
-    if settings[SET_PROMPTS] != 0 and rest == SAYS_MORE:
-        kind = counter_kind(data, tape, token) if given and place != NOWHERE else IS_ID
-        if place == NOWHERE or kind != IS_ID or settings[SET_PROMPTS] == ALL_IDS_REPEAT:
-            question = question_of(data, tape, table, work, table.forms[form])
-            is_told = question > 0 and kind != MAY_BE_COUNTER
-            if (place != NOWHERE and not is_told) or (place == NOWHERE and question != 0):
-                rest, question = ID_OF_GOLD, 0
-    seed, value = np.uint64(settings[SET_SEED]), np.uint64(form)
+    seed, unseen = np.uint64(settings[SET_SEED]), np.uint64(ROW_UNSEEN)
+    if settings[SET_IS_GOLD] != 0:
+        lines[number, LINE_DIGEST] = digest_id(source, id_start, id_end, seed)
+        said = _digest_answer(data, tape, table, work, table.forms[form], seed, ~np.uint64(form))
+        lines[number, LINE_ANSWER] = np.int64(said)
+        return SLOW if place == NOWHERE else FIELDS
+    rest, asked = _rest_of(data, settings, table, work, form, members, token, given, place)
+    value, answer = np.uint64(form), np.int64(0)
     if settings[SET_JOIN] != 0 and rest == HAS_ID_ONLY:
-        value = digest(source, id_start, id_end, seed, _OF_ID)
+        of_id = digest_id(source, id_start, id_end, seed)
+        last = _last_held(held, of_id)
+        value, answer = np.uint64(of_id), held.rows[last, HELD_ANSWER] if last >= 0 else answer
+        lines[number, LINE_HELD] = last
     else:
-        if settings[SET_JOIN] != 0 or rest == ID_OF_GOLD:
+        if settings[SET_JOIN] != 0 or rest >= ID_OF_GOLD:
             value = digest(source, id_start, id_end, seed, value)
-        value = _digest_rest(data, tape, table, work.fields, depends, seed, value)
-    unseen = np.uint64(ROW_UNSEEN)
-    value = value | unseen if flags & HIDES_ROW != 0 else value & ~unseen
-    lines[number, LINE_DIGEST], lines[number, LINE_ANSWER] = np.int64(value), 0
+        value = _digest_rest(data, tape, table, work.fields, table.forms[form, FORM_DEPENDS], seed, value)
+    hides_row = table.forms[form, FORM_FLAGS] & HIDES_ROW != 0
+    value = value | unseen if hides_row else value & ~unseen
     if rest != ID_OF_GOLD and settings[SET_JOIN] == 0:
-        answer = _digest_answer(data, tape, table, work, table.forms[form], seed, ~np.uint64(form))
-        lines[number, LINE_ANSWER] = np.int64(answer)
+        answer = np.int64(_digest_answer(data, tape, table, work, table.forms[form], seed, ~np.uint64(form)))
+        if rest > ID_OF_GOLD and answer == 0:
+            rest, asked = ID_OF_GOLD, 0
+    lines[number, LINE_DIGEST], lines[number, LINE_ANSWER] = np.int64(value), answer
     lines[number, LINE_REST] = rest
-    if question > 0:
-        end = put_prompt(data, tape, question, source, id_start, id_end, scratch, used)
+    if asked > 0:
+        if rest > ID_OF_GOLD:
+            end = begin_prompt_id(data, tape, asked, scratch, used)
+        else:
+            end = put_prompt(data, tape, asked, source, id_start, id_end, scratch, used)
         source, place, id_start, id_end, used = scratch, IN_SCRATCH, used, end, end
-    id_hash = np.int64(hash_key(source, id_start, id_end))
+    id_hash = np.int64(hash_key(source, id_start, id_end)) if rest < ID_OF_GOLD else np.int64(0)
     for sample in range(n):
         row = records[state[STATE_RECORDS] + sample]
         token = work.samples[sample]
@@ -354,16 +498,23 @@ def _score_line(
 ) -> bool:  # fmt: skip
     """Score the records of a line, up to ``stop``, if its gold is known: then it becomes `FAST`, else it
     stays `FIELDS`. False if there is no room for that."""
-    gold, first = _gold_of(golds, line), line[LINE_RECORD]
+    gold, first = _find_gold(golds, line[LINE_DIGEST]), line[LINE_RECORD]
+    of_answer = gold < 0 and line[LINE_ANSWER] != 0
+    if of_answer:
+        gold = _find_gold(golds, line[LINE_ANSWER])
     if gold < 0:
         return True
     used: Any = state[STATE_USED]
     if not _room_for(line, golds, gold, used, scratch):
         return False
     line[LINE_GOLD], row = gold, golds.rows[gold]
-    if row[GOLD_ID] < row[GOLD_ID_END]:
-        # the id, a digest of the same members as the gold's, is stored with the gold
+    if line[LINE_REST] >= ID_OF_GOLD and row[GOLD_ID] < row[GOLD_ID_END]:
         id_start, id_end = used, copy(golds.text, row[GOLD_ID], row[GOLD_ID_END], scratch, used)
+        if of_answer:
+            # what is stored with the gold is its JSON, of which the id is a digest, with the prompt
+            begun, begun_end = records[first, RECORD_ID], records[first, RECORD_ID_END]
+            has_id = line[LINE_REST] == ID_OF_PROMPT
+            id_end = end_prompt_id(scratch, begun, begun_end, id_start, id_end, has_id, work.patterns)
         value = np.int64(hash_key(scratch, id_start, id_end))
         used = id_end
         for number in range(first, stop):
@@ -412,8 +563,8 @@ def judge_text(data: Any, settings: Any, golds: Any, work: Any, record: Any, scr
 
 @kernel
 def scan_lines(
-    data: Any, lines: Any, settings: Any, chosen: Any, table: Any, golds: Any, work: Any, records: Any,
-    scratch: Any, state: Any,
+    data: Any, lines: Any, settings: Any, chosen: Any, table: Any, held: Any, golds: Any, work: Any,
+    records: Any, scratch: Any, state: Any,
 ) -> Any:  # fmt: skip
     """Read the lines of a block, from the one on that ``state`` says.
 
@@ -427,6 +578,8 @@ def scan_lines(
     chosen : uint8
         The filter of lm-evaluation-harness that is scored.
     table : projection.Table
+    held : Held
+        The gold that lines are joined with.
     golds : Golds
     work : Work
     records : int64, shape (r, RECORD_COLUMNS)
@@ -447,16 +600,16 @@ def scan_lines(
     while at < len(data) and count < lines.shape[0] - 1:
         row = lines[count]
         row[LINE_START], row[LINE_END] = at, find_byte(data, at, len(data), LF)
-        row[LINE_RECORD], row[LINE_GOLD] = state[STATE_RECORDS], GOLD_UNKNOWN
+        row[LINE_RECORD], row[LINE_GOLD], row[LINE_HELD] = state[STATE_RECORDS], GOLD_UNKNOWN, UNKNOWN
         if not _room_for(row, golds, -1, state[STATE_USED], scratch):
             state[STATE_WANTS] = WANTS_SCRATCH
             break
-        kind = _project_line(data, count, settings, chosen, table, work, lines, records, scratch, state)
+        kind = _project_line(data, count, settings, chosen, table, held, work, lines, records, scratch, state)
         if kind == _NO_ROOM:
             state[STATE_WANTS] = WANTS_RECORDS
             break
         row[LINE_KIND] = kind
-        if kind == FIELDS:
+        if kind == FIELDS and settings[SET_IS_GOLD] == 0:
             _score_line(data, row, state[STATE_RECORDS], settings, golds, work, records, scratch, state)
         at = row[LINE_END] + 1
         count += 1

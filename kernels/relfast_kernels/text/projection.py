@@ -18,6 +18,8 @@ from relfast_kernels.layouts import (
     LIST,
     LITERAL,
     OBJECT,
+    SET_FILTER,
+    SET_IS_GOLD,
     STRING,
     TOKEN_END,
     TOKEN_KIND,
@@ -508,7 +510,7 @@ def _meets(data: Any, tape: Any, table: Any, fields: Any, test: int, stop: int, 
 
 
 @kernel
-def _form_of(data: Any, tape: Any, table: Any, fields: Any, members: Any, out: Any) -> int:
+def form_of(data: Any, tape: Any, table: Any, fields: Any, members: Any, out: Any) -> int:
     """The number of a row's form, or `UNSURE`."""
     ways = table.ways
     for way in range(ways.shape[0]):
@@ -653,13 +655,14 @@ def question_of(data: Any, tape: Any, table: Any, work: Any, form: Any) -> int:
 
 
 @kernel
-def read_row(data: Any, chosen: Any, has_chosen: bool, table: Any, work: Any, members: Any) -> Any:
-    """Find the form of a row, whose token is 0, its id and its responses.
+def read_row(data: Any, settings: Any, chosen: Any, table: Any, work: Any, members: Any) -> Any:
+    """Find the form of a row, whose token is 0, its id and, unless it is one of a gold file, its responses.
 
     Parameters
     ----------
+    settings : int64, shape (SET_SIZE,)
     chosen : uint8
-        The filter that is scored, if ``has_chosen``.
+        The filter that is scored, if ``settings`` say that there is one.
     work
         ``fields`` are those that `find_members` has filled in, for ``members``; ``samples`` get the token
         of each response, a string.
@@ -667,19 +670,20 @@ def read_row(data: Any, chosen: Any, has_chosen: bool, table: Any, work: Any, me
     Returns
     -------
     (n, form, id, given)
-        How many responses, `UNSURE` or `LEFT_OUT`; the form's number; the id's token, 0 or `OF_GOLD`; and
-        whether it is the tool's own.
+        How many responses (0 in a gold file), `UNSURE` or `LEFT_OUT`; the form's number; the id's token, 0 or
+        `OF_GOLD`; and whether it is the tool's own.
     """
     tape, fields, samples, out = work.tape, work.fields, work.samples, work.found
-    number = _form_of(data, tape, table, fields, members, out)
+    number = form_of(data, tape, table, fields, members, out)
     if number == UNSURE:
         return UNSURE, 0, 0, False
     form = table.forms[number]
-    if form[FORM_FILTER] >= 0:
+    is_gold = settings[SET_IS_GOLD] != 0
+    if form[FORM_FILTER] >= 0 and not is_gold:
         name = fields[form[FORM_FILTER]]
         kind = tape[name, TOKEN_KIND]
         if name != 0 and kind <= ESCAPED:
-            if kind == ESCAPED or not has_chosen:
+            if kind == ESCAPED or settings[SET_FILTER] == 0:
                 return UNSURE, number, 0, False
             if not same_bytes(data, tape[name, TOKEN_START], tape[name, TOKEN_END], chosen, 0, len(chosen)):
                 return LEFT_OUT, number, 0, False
@@ -694,6 +698,8 @@ def read_row(data: Any, chosen: Any, has_chosen: bool, table: Any, work: Any, me
     token, given = _find_id(data, tape, table, fields, form, out)
     if token == UNSURE:
         return UNSURE, number, 0, False
+    if is_gold:
+        return 0, number, token, given
     says = has_ended(data, tape, table, fields, out)
     n = UNSURE if says == UNSURE else _responses(data, tape, table, fields, form, samples, out)
     for sample in range(n if says == 1 else 0):

@@ -14,6 +14,7 @@ from relfast_kernels.layouts import (
     ESCAPED,
     INTEGER,
     PROMPT_DIGITS,
+    PROMPT_ID,
     PROMPT_MARK,
     SAMPLE_ASKED,
     SAMPLE_NO_ID,
@@ -22,7 +23,9 @@ from relfast_kernels.layouts import (
     TOKEN_KIND,
     TOKEN_START,
 )
+from relfast_kernels.text.blake2b import blake2b
 from relfast_kernels.text.find import copy, hash_text, hexadecimal
+from relfast_kernels.text.json_scan import put_json
 from relfast_kernels.text.json_strings import put_text
 
 Bytes = npt.NDArray[np.uint8]
@@ -30,7 +33,10 @@ Tape = npt.NDArray[np.int64]
 
 _MARK: Final = np.frombuffer(PROMPT_MARK, np.uint8)
 _SIZE: Final = len(PROMPT_MARK) + PROMPT_DIGITS + 1
+_NULL: Final = np.frombuffer(b"null", np.uint8)
+_PROMPT_ID: Final = np.frombuffer(b'"' + PROMPT_ID.encode(), np.uint8)
 _QUOTE: Final = ord('"')
+_OPEN, _COMMA, _CLOSE = ord("["), ord(","), ord("]")
 _ZERO, _NINE, _A, _N = ord("0"), ord("9"), ord("a"), ord("n")
 _FIRST_NON_ASCII: Final = 0x80
 _ID_BITS: Final = np.uint64(0xFFFF_FFFF)
@@ -71,9 +77,50 @@ def put_prompt(
     at = copy(_MARK, 0, len(_MARK), scratch, at)
     for k in range(PROMPT_DIGITS):
         digit = np.int64((digest >> np.uint64(4 * (PROMPT_DIGITS - 1 - k))) & np.uint64(15))
-        scratch[at + k] = _ZERO + digit if digit < 10 else _A + digit - 10
+        _put_digit(scratch, at + k, digit)
     scratch[at + PROMPT_DIGITS] = _QUOTE
     return at + PROMPT_DIGITS + 1
+
+
+@kernel
+def begin_prompt_id(data: Bytes, tape: Tape, prompt: int, scratch: Bytes, used: int) -> int:
+    """Write the part of the JSON of a prompt and its gold that comes before the gold; the offset after it."""
+    start, end = tape[prompt, TOKEN_START], tape[prompt, TOKEN_END]
+    scratch[used] = _OPEN
+    if tape[prompt, TOKEN_KIND] == ESCAPED:
+        at = put_json(data, start, end, scratch, used + 1)
+    else:
+        at = copy(data, start - 1, end + 1, scratch, used + 1)
+    scratch[at] = _COMMA
+    return at + 1
+
+
+@kernel
+def end_prompt_id(
+    scratch: Bytes, begun: int, stop: int, gold: int, gold_end: int, has_id: bool, work: Tape
+) -> int:
+    """Write over a gold's JSON, scratch[gold:gold_end], the key of the prompt that `begin_prompt_id` has
+    begun at scratch[begun:stop]: an id that is a digest of prompt and gold, or none, and the digest besides
+    it. The offset after it. `relfast.formats.reading.prompt_id` computes the same."""
+    at = copy(scratch, begun, stop, scratch, gold_end)
+    at = copy(scratch, gold, gold_end, scratch, at)
+    scratch[at] = _CLOSE
+    value = blake2b(scratch, gold_end, at + 1, work)
+    if has_id:
+        at = copy(_PROMPT_ID, 0, len(_PROMPT_ID), scratch, gold)
+    else:
+        at = copy(_MARK, 0, len(_MARK), scratch, copy(_NULL, 0, len(_NULL), scratch, gold))
+    for k in range(PROMPT_DIGITS // 2):
+        byte = np.int64((value >> np.uint64(8 * k)) & np.uint64(255))
+        at = _put_digit(scratch, _put_digit(scratch, at, byte >> 4), byte & 15)
+    scratch[at] = _QUOTE
+    return at + 1
+
+
+@kernel
+def _put_digit(out: Bytes, at: int, digit: Any) -> int:
+    out[at] = _ZERO + digit if digit < 10 else _A + digit - 10
+    return at + 1
 
 
 @kernel

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.characters import skip_white, white_length
+from relfast_kernels.text.characters import skip_white, skip_white_back
 from relfast_kernels.text.find import byte_set, copy, find_byte, find_either, listed, skip
 from relfast_kernels.text.marks import (
     ANY,
@@ -153,24 +153,11 @@ def _has_triangle(text: Any, start: int, end: int) -> bool:
 
 
 @kernel
-def _white_before(text: Any, start: int, at: int) -> int:
-    r"""Bytes of the white space character (``\s``) that ends before ``at``; 0 if there is none."""
-    first = at - 1
-    while first > start and text[first] & 0xC0 == 0x80:
-        first -= 1
-    length = white_length(text, first, at) if first >= start else 0
-    return length if first + length == at else 0
-
-
-@kernel
 def end_of_turn(text: Any, start: int, end: int) -> int:
     """Where text[start:end] ends without trailing blanks and `TURN_ENDS`; ``end`` if it has none of these."""
     last = end
     while True:
-        length = _white_before(text, start, last)
-        while length > 0:
-            last -= length
-            length = _white_before(text, start, last)
+        last = skip_white_back(text, start, last)
         if last == start or (text[last - 1] != 62 and text[last - 1] != 93):
             return end
         # an end of a turn has an opening bracket at its beginning, and Kimi K3's have another one within

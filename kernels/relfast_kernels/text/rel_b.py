@@ -1,13 +1,14 @@
-"""REL-B1: reading gold, and scoring a response by the rule of `relfast.tasks.rel_b.score` (``reference``), or
+"""REL-B1: reading gold, and scoring a response by the published rule (``reference``), or
 by the form of its answer (``strict``)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
 
-from relfast_kernels.compiled.jit import kernel, unsigned
+from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     B1,
     CORRECT,
@@ -39,16 +40,14 @@ from relfast_kernels.layouts import (
     TP_SHIFT,
 )
 from relfast_kernels.text.answers import MAX_CLAIMED, SEVERAL, TAXA, read_claim
-from relfast_kernels.text.characters import is_word, white_length
+from relfast_kernels.text.characters import find_number, is_word, skip_number, white_length
 from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
 from relfast_kernels.text.find import (
-    DIGITS,
-    ONE,
+    ZERO,
     begins_with,
     byte_set,
     copy,
-    find_digit,
-    find_letters,
+    find_word,
     put_number,
     same_bytes,
     skip,
@@ -56,21 +55,16 @@ from relfast_kernels.text.find import (
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.json_strings import QUOTE
 
-_TAXON, _TAXA = np.frombuffer(b"taxon", np.uint8), np.frombuffer(b"taxa", np.uint8)
-YES, NO, _XON = (np.frombuffer(word, np.uint8) for word in (b"yes", b"no", b"xon"))
+TAXON, _TAXA = np.frombuffer(b"taxon", np.uint8), np.frombuffer(b"taxa", np.uint8)
+_DOTTED_I: Final = np.frombuffer("İ".encode(), np.uint8)
+YES, NO = np.frombuffer(b"yes", np.uint8), np.frombuffer(b"no", np.uint8)
 _BEFORE_NUMBER = byte_set(" \t\n\v\f\r\x1c\x1d\x1e\x1f_#:-")
+
+_UNDERSCORE, _COMMA, _OPEN, _CLOSE, _MINUS = map(ord, "_,[]-")
 
 _INDEX_BITS = 20
 _INDEX = (1 << _INDEX_BITS) - 1
-
-
-@kernel
-def _has_no(data: Any, start: int, end: int) -> bool:
-    """Whether "no" occurs in any case."""
-    hits = False
-    for k in range(unsigned(start), unsigned(max(start, end - 1))):
-        hits |= ((data[k] | 32) == 110) & ((data[k + ONE] | 32) == 111)
-    return hits
+_LOW = (1 << 32) - 1
 
 
 # A set of texts is a hash table: ``spans`` (MAX_TAXA, 2) has where each text is, ``slots`` (TAXA_SLOTS + 1)
@@ -93,11 +87,29 @@ def _slot(slots: Any, spans: Any, data: Any, other: Any, start: int, end: int, v
 
 @kernel
 def _hash(data: Any, start: int, end: int) -> Any:
-    """FNV-1a."""
-    value = np.uint32(2166136261)
+    """FNV-1a of data[start:end], 32 bits."""
+    value = np.int64(2166136261)
     for at in range(start, end):
-        value = np.uint32((value ^ np.uint32(data[at])) * np.uint32(16777619))
+        value = (value ^ np.int64(data[at])) * 16777619 & _LOW
     return value
+
+
+@kernel
+def _scattered(value: Any) -> Any:
+    """What a taxon with a hash adds to a vote: spread, so that sums of different sets differ (32 bits)."""
+    return int(value) * 2654435761 & _LOW
+
+
+@kernel
+def _vote(says_yes: Any, total: Any) -> Any:
+    """A number that is equal for claims with the same label and the same set of taxa (for maj@k); ``total``
+    is the sum of what the taxa add."""
+    return (2 + says_yes + total) & _LOW
+
+
+def vote_of(says_yes: bool, taxa: Iterable[bytes]) -> int:
+    """The vote of a claim with these taxa, each once."""
+    return int(_vote(says_yes, sum(_scattered(_hash(taxon, 0, len(taxon))) for taxon in taxa)))
 
 
 @kernel
@@ -119,16 +131,55 @@ def _put_taxon(data: Any, start: int, end: int, out: Any, to: int) -> int:
     out[to] = QUOTE
     to = copy(data, start, end, out, to + 1)
     out[to] = QUOTE
-    out[to + 1] = 44
+    out[to + 1] = _COMMA
     return to + 2
+
+
+# The published reading. It looks at the text in lower case, which changes neither digits nor white space, and
+# no letter beyond ASCII to one of "yes", "no" or "taxon". Only İ matters: it becomes i and a dot, no letter.
+
+
+@kernel
+def read_label(data: Any, start: int, end: int) -> int:
+    """The label that the published scorer reads: 1 for a text with "yes" and no "no" in it, 0 for one with
+    "no" only, -1 for any other."""
+    yes, no = find_word(data, start, end, YES) < end, find_word(data, start, end, NO) < end
+    return -1 if yes == no else 1 if yes else 0
+
+
+@kernel
+def next_taxon(data: Any, at: int, start: int, end: int, named: bool) -> Any:
+    """Begin and end of the next number from ``at`` on in data[start:end]: the digits behind "taxon"
+    (``named``), or any that stand as a word; (``end``, ``end``): there is none. The published scorer takes
+    all that are named or, if none is, all others."""
+    while named and at < end:
+        at = find_word(data, at, end, TAXON)
+        first = min(at + len(TAXON), end)
+        first += 1 if first < end and data[first] == _UNDERSCORE else white_length(data, first, end)
+        stop = skip_number(data, first, end)
+        if stop > first:
+            return first, stop
+        at += 1
+    at = end if named else find_number(data, at, end)
+    while at < end:
+        stop = skip_number(data, at, end)
+        if not _is_word_before(data, start, at) and not (stop < end and is_word(data, stop, start)):
+            return at, stop
+        at = find_number(data, stop, end)
+    return end, end
+
+
+@kernel
+def _is_word_before(data: Any, start: int, at: int) -> bool:
+    if at >= start + 2 and data[at - 2] == _DOTTED_I[0] and data[at - 1] == _DOTTED_I[1]:
+        return False
+    return at > start and is_word(data, at - 1, start)
 
 
 @kernel
 def _find_taxa(data: Any, start: int, end: int, spans: Any, slots: Any, out: Any, to: int) -> Any:
-    """Collect as a set the numbers after ``taxon`` or, if there are none, all numbers that stand as words.
-
-    If ``to`` is not negative, all are written there as JSON without the
-    brackets, each with a comma after it.
+    """Collect as a set the numbers that `next_taxon` finds. If ``to`` is not negative, all are written there
+    as JSON without the brackets, each with a comma after it.
 
     Returns
     -------
@@ -137,43 +188,22 @@ def _find_taxa(data: Any, start: int, end: int, spans: Any, slots: Any, out: Any
     """
     slots[TAXA_SLOTS] += 1
     n = 0
-    total = np.uint32(0)
-    # "taxon" in any case is found by its end, "xon"
-    at = find_letters(data, start, end, _XON)
-    while at < end:
-        if at - 2 >= start and begins_with(data, at - 2, end, _TAXON):
-            first = at + 3
-            first += 1 if first < end and data[first] == 95 else white_length(data, first, end)
-            k = skip(data, first, end, DIGITS)
-            if k > first:
-                n, total, to = _take_digits(data, first, k, spans, slots, n, total, out, to)
-                if n < 0:
-                    return -1, total, to
-        at = find_letters(data, at + 1, end, _XON)
-    if n:
-        return n, total, to
-    at = find_digit(data, start, end)
-    while at < end:
-        k = skip(data, at, end, DIGITS)
-        if not (at > start and is_word(data, at - 1, start)) and not (k < end and is_word(data, k, start)):
-            n, total, to = _take_digits(data, at, k, spans, slots, n, total, out, to)
-            if n < 0:
-                return -1, total, to
-        at = find_digit(data, k, end)
-    return n, total, to
-
-
-@kernel
-def _take_digits(
-    data: Any, start: int, end: int, spans: Any, slots: Any, n: Any, total: Any, out: Any, to: int
-) -> Any:
-    """Add the number data[start:end]; returns what `_find_taxa` does."""
-    value = _hash(data, start, end)
-    before, n = n, _add(slots, spans, n, data, start, end, np.int64(value))
-    if n > before:
-        total = np.uint32(total + value * np.uint32(2654435761))
-    if n >= 0 and to >= 0:
-        to = _put_taxon(data, start, end, out, to)
+    total = np.int64(0)
+    named = True
+    first, stop = next_taxon(data, start, start, end, named)
+    if first == end:
+        named = False
+        first, stop = next_taxon(data, start, start, end, named)
+    while first < end:
+        value = _hash(data, first, stop)
+        before, n = n, _add(slots, spans, n, data, first, stop, value)
+        if n < 0:
+            break
+        if n > before:
+            total = (total + _scattered(value)) & _LOW
+        if to >= 0:
+            to = _put_taxon(data, first, stop, out, to)
+        first, stop = next_taxon(data, stop, start, end, named)
     return n, total, to
 
 
@@ -199,8 +229,7 @@ def gold_taxa(data: Any, tape: Any, token: int, spans: Any, slots: Any, out: Any
         return -1, to
     details = to >= 0
     if details:
-        out[to] = 91
-        to += 1
+        to = open_list(out, to)
     at = token + 1
     stop = tape[token, TOKEN_NEXT]
     while at < stop:
@@ -208,28 +237,35 @@ def gold_taxa(data: Any, tape: Any, token: int, spans: Any, slots: Any, out: Any
         if kind == STRING:
             if _changes_in_lower_case(data, start, end):
                 return -1, to
-        elif kind != INTEGER or end - start > MAX_ID_DIGITS or data[start] == 45:
+        elif kind != INTEGER or end - start > MAX_ID_DIGITS or data[start] == _MINUS:
             return -1, to
-        n = _add(slots, spans, n, data, start, end, np.int64(_hash(data, start, end)))
+        n = _add(slots, spans, n, data, start, end, _hash(data, start, end))
         if n < 0:
             return -1, to
         if details:
             quoted = 1 if kind == STRING else 0
             to = copy(data, start - quoted, end + quoted, out, to)
-            out[to] = 44
+            out[to] = _COMMA
             to += 1
         at += 1
     if details:
-        to = _close_list(out, to)
+        to = close_list(out, to)
     return n, to
 
 
 @kernel
-def _close_list(out: Any, to: int) -> int:
-    """Close a JSON list whose items all have a comma after them."""
-    if out[to - 1] == 44:
+def open_list(out: Any, to: int) -> int:
+    """Open a JSON list; its items all have a comma after them."""
+    out[to] = _OPEN
+    return to + 1
+
+
+@kernel
+def close_list(out: Any, to: int) -> int:
+    """Close a JSON list, in place of the comma after its last item."""
+    if out[to - 1] == _COMMA:
         to -= 1
-    out[to] = 93
+    out[to] = _CLOSE
     return to + 1
 
 
@@ -260,24 +296,22 @@ def score_taxa(
     ``spans`` and ``slots`` hold two sets, of predicted and of gold taxa. If ``to`` is not negative, the
     predicted ones are written there. Returns whether key and vote are filled in, and where the JSON ends.
     """
-    yes, no = find_letters(data, start, end, YES) < end, _has_no(data, start, end)
-    pred_label = -1 if yes == no else 1 if yes else 0
+    pred_label = read_label(data, start, end)
     details = to >= 0
     first = to
     if details:
-        out[to] = 91
-        to += 1
+        to = open_list(out, to)
     n_pred, total, to = _find_taxa(data, start, end, spans[0], slots[0], out, to)
     if n_pred < 0:
         return False, first
     if details:
-        to = _close_list(out, to)
+        to = close_list(out, to)
         row[RECORD_PRED], row[RECORD_PRED_END] = first, to
     key = B1
-    vote = np.uint32(0)
+    vote = 0
     if pred_label >= 0:
         key |= FOUND
-        vote = np.uint32(np.uint32(2 + pred_label) + total)
+        vote = _vote(pred_label, total)
     if label == 0:
         if pred_label == 0 and n_pred == 0:
             key |= CORRECT
@@ -285,8 +319,7 @@ def score_taxa(
         tp = 0
         for k in range(n_pred):
             begin, stop = spans[0, k, 0], spans[0, k, 1]
-            value = np.int64(_hash(data, begin, stop))
-            _, found = _slot(slots[1], spans[1], gold, data, begin, stop, value)
+            _, found = _slot(slots[1], spans[1], gold, data, begin, stop, _hash(data, begin, stop))
             if found:
                 tp += 1
         if pred_label == 1 and tp > 0:
@@ -294,8 +327,7 @@ def score_taxa(
         key |= GOLD_YES | tp << TP_SHIFT | n_pred << PRED_SHIFT | n_gold << GOLD_SHIFT
     if details:
         key |= (pred_label + 1) << PRED_VALUE_SHIFT | (label + 1) << GOLD_VALUE_SHIFT
-    row[RECORD_KEY] = key
-    row[RECORD_VOTE] = np.int64(vote)
+    row[RECORD_KEY], row[RECORD_VOTE] = key, vote
     return True, to
 
 
@@ -313,7 +345,7 @@ MAX_GOLD: Final = PATTERN_WORK - GOLD
 @kernel
 def _gold_number(text: Any, start: int, end: int) -> int:
     """The number in the plain name of one of gold's taxa ("taxon 3", "3"), or -1 for any other name."""
-    if begins_with(text, start, end, _TAXON):
+    if begins_with(text, start, end, TAXON):
         start += 5
     elif begins_with(text, start, end, _TAXA):
         start += 4
@@ -331,7 +363,7 @@ def _digits(text: Any, start: int, end: int) -> int:
     for at in range(start, end):
         if not is_digit(text[at]):
             return -1
-        value = 10 * value + np.int64(text[at]) - 48
+        value = 10 * value + np.int64(text[at]) - ZERO
     return value  # type: ignore[no-any-return]
 
 
@@ -383,8 +415,8 @@ def _f1(common: int, n_pred: int, n_gold: int) -> float:
 
 @kernel
 def _share_of_vote(value: int, out: Any, to: int) -> Any:
-    """What a taxon adds to `relfast.tasks.rel_b.score.vote`; writes its digits to ``to``."""
-    return np.uint32(_hash(out, to, put_number(out, to, value)) * np.uint32(2654435761))
+    """What the taxon of a number adds to a vote; writes its digits to ``to``."""
+    return _scattered(_hash(out, to, put_number(out, to, value)))
 
 
 @kernel
@@ -392,7 +424,7 @@ def score_claim(
     text: Any, start: int, end: int, reason: int, gold_data: Any, work: Any, details: bool,
     least: float, scratch: Any, used: int, beyond: int, row: Any,
 ) -> Any:  # fmt: skip
-    """Score text[start:end] as ``strict`` does: UTF-8 that `is_tame`, without reasoning.
+    """Score text[start:end] as ``strict`` does: UTF-8 without reasoning.
 
     Parameters
     ----------
@@ -429,13 +461,13 @@ def score_claim(
         elif label == 2 and n_pred == 0:
             reason = _NO_TAXA
     key = B1
-    vote = np.uint32(1 + label)
+    total: Any = 0
     common = 0
     room = beyond - used - 2
     for k in range(n_pred):
         taxon = numbers[TAXA + k]
         room -= put_number(scratch, beyond, taxon) - beyond + 3
-        vote = np.uint32(vote + _share_of_vote(taxon, scratch, beyond))
+        total = (total + _share_of_vote(taxon, scratch, beyond)) & _LOW
         if gold_is_yes:
             for other in range(n_gold):
                 common += numbers[GOLD + other] == taxon
@@ -455,17 +487,16 @@ def score_claim(
     key |= reason << REASON_SHIFT
     if details:
         row[RECORD_PRED] = used
-        scratch[used] = 91
-        used += 1
+        used = open_list(scratch, used)
         for k in range(n_pred):
             scratch[used] = QUOTE
             used = put_number(scratch, used + 1, numbers[TAXA + k])
-            scratch[used], scratch[used + 1] = QUOTE, 44
+            scratch[used], scratch[used + 1] = QUOTE, _COMMA
             used += 2
-        used = _close_list(scratch, used)
+        used = close_list(scratch, used)
         row[RECORD_PRED_END] = used
         row[RECORD_GOLD], row[RECORD_GOLD_END] = work.gold[GOLD_TEXT], work.gold[GOLD_TEXT_END]
         key |= label << PRED_VALUE_SHIFT | (2 if gold_is_yes else 1) << GOLD_VALUE_SHIFT
     row[RECORD_KEY] = key
-    row[RECORD_VOTE] = np.int64(vote) if label != 0 else 0
+    row[RECORD_VOTE] = _vote(label - 1, total) if label != 0 else 0
     return True, used

@@ -34,53 +34,79 @@ from relfast_kernels.layouts import (
     TOKEN_START,
 )
 from relfast_kernels.text.answers import OUTSIDE, SEVERAL, find_value
-from relfast_kernels.text.characters import is_tame, is_word, skip_white
+from relfast_kernels.text.characters import behind_word, digit_at, is_word, skip_white
 from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
-from relfast_kernels.text.find import begins_with, find_byte, find_digit, find_letters, same_as
-from relfast_kernels.text.json_scan import is_digit
+from relfast_kernels.text.find import ZERO, find_byte, find_digit, find_word, same_as
 from relfast_kernels.text.reasoning import cut_reasoning
-from relfast_kernels.text.rel_b import NO, YES, gold_label, gold_taxa, score_claim, score_taxa
+from relfast_kernels.text.rel_b import (
+    NO,
+    YES,
+    close_list,
+    gold_label,
+    gold_taxa,
+    open_list,
+    score_claim,
+    score_taxa,
+)
 from relfast_kernels.text.values import CHOICE, VERDICT
 
-_ANSWER, _SWE = np.frombuffer(b"answer", np.uint8), np.frombuffer(b"swe", np.uint8)
-MAX_DIGITS = 4000
-"""The most digits of an answer read here; Python refuses more than 4,300, which ordinary code reports."""
+_ANSWER, _WER = np.frombuffer(b"answer", np.uint8), np.frombuffer(b"wer", np.uint8)
+_HASH, _OPEN, _CLOSE = map(ord, "#<>")
+N_CHOICES: Final = 8
+_HIGHEST = 1_000
+"""In place of all higher numbers, none of which is a panel."""
+MAX_DIGITS: Final = 4_300
+"""The most digits that Python's ``int`` takes; the published scorer raises ValueError at more."""
+NO_CHOICE, TOO_LONG = -1, -2
 
 
 @kernel
-def _find_choice(data: Any, start: int, end: int) -> Any:
-    """The chosen panel (from 0), or -1 if nothing names one; -2 if Python must decide."""
-    # "answer" in any case is found by its middle, "swe"
-    at = find_letters(data, start, end, _SWE)
+def _number_behind(data: Any, at: int, end: int) -> int:
+    """The number of a choice behind "Answer", a "#" and white space: from 1 on, 0 for any that is none;
+    `NO_CHOICE` if no number stands there, `TOO_LONG` if it has more than `MAX_DIGITS` digits."""
+    at = skip_white(data, at, end)
+    if at < end and data[at] == _HASH:
+        at += 1
+    at = skip_white(data, at, end)
+    digit, length = digit_at(data, at, end)
+    if digit < 0:
+        return NO_CHOICE
+    number: Any = 0
+    n_digits = 0
+    while digit >= 0:
+        number = min(10 * number + digit, _HIGHEST)
+        n_digits += 1
+        at += length
+        digit, length = digit_at(data, at, end)
+    if n_digits > MAX_DIGITS:
+        return TOO_LONG
+    return number if number <= N_CHOICES else 0  # type: ignore[no-any-return]
+
+
+@kernel
+def find_choice(data: Any, start: int, end: int) -> int:
+    """The panel (from 0) that the published scorer of REL-A reads: the number after the first "Answer", else
+    the first lone digit from 1 to 8, else a lone 0. `NO_CHOICE` if nothing names one; `TOO_LONG`."""
+    # "answer" has an s, which may be ſ if case is ignored; "wer" has no such letter
+    at = find_word(data, start, end, _WER)
     while at < end:
-        if at - 2 >= start and begins_with(data, at - 2, end, _ANSWER):
-            after = skip_white(data, at + 4, end)
-            if after < end and data[after] == 35:
-                after += 1
-            after = skip_white(data, after, end)
-            if after < end and is_digit(data[after]):
-                value: Any = 0
-                n_digits = 0
-                while after < end and is_digit(data[after]):
-                    value = min(10 * value + np.int64(data[after]) - 48, 1000)
-                    n_digits += 1
-                    after += 1
-                if n_digits > MAX_DIGITS:
-                    return -2
-                return value - 1 if 1 <= value <= 8 else 0
-        at = find_letters(data, at + 1, end, _SWE)
-    zero = -1
+        for first in range(max(start, at - 4), at - 2):
+            if behind_word(data, first, end, _ANSWER) == at + len(_WER):
+                number = _number_behind(data, at + len(_WER), end)
+                if number != NO_CHOICE:
+                    return number if number < 0 else max(number - 1, 0)
+        at = find_word(data, at + 1, end, _WER)
+    panel = NO_CHOICE
     at = find_digit(data, start, end)
     while at < end:
-        byte = data[at]
-        before = at > start and is_word(data, at - 1, start)
-        after_is_word = at + 1 < end and is_word(data, at + 1, start)
-        if byte < 57 and not before and not after_is_word:
-            if byte > 48:
-                return np.int64(byte) - 49
-            zero = 0
+        number = np.int64(data[at]) - ZERO
+        alone = number <= N_CHOICES and not (at > start and is_word(data, at - 1, start))
+        if alone and not (at + 1 < end and is_word(data, at + 1, start)):
+            if number > 0:
+                return number - 1
+            panel = 0
         at = find_digit(data, at + 1, end)
-    return zero
+    return panel
 
 
 MAX_STRICT: Final = 1_000_000
@@ -109,8 +135,6 @@ def score_as_published(
     (done, used)
         Whether the row has its key; else only Python can score it.
     """
-    if not is_tame(text, first, last):
-        return False, used
     if settings[SET_STRIP] == CUTS:
         first, last, copied = cut_reasoning(text, first, last, scratch, beyond)
         if copied:
@@ -127,14 +151,14 @@ def score_as_published(
             row[RECORD_GOLD], row[RECORD_GOLD_END] = gold[GOLD_TEXT], gold[GOLD_TEXT_END]
         return done, used
     if task == C1:
-        found: Any = _find_tag(text, first, last)
+        found: Any = find_label(text, first, last)
         number: Any = found + 1
-        if details and gold[GOLD_VALUE] > 1:
+        if found == LONG_YES or (details and gold[GOLD_VALUE] > 1):
             return False, used
     else:
-        found = _find_choice(text, first, last)
+        found = find_choice(text, first, last)
         number = max(found, 0)
-        if found < -1:
+        if found == TOO_LONG:
             return False, used
     _put(row, task, number, shown_gold(task, gold), found >= 0, 0, details)
     return True, used
@@ -205,27 +229,25 @@ def score_strictly(
     return True, used
 
 
+NO_LABEL, LONG_YES = -1, 2
+"""Labels of `find_label` beside 0 for "No" and 1 for "Yes"."""
+
+
 @kernel
-def _find_tag(data: Any, start: int, end: int) -> int:
-    """1 for the first ``<Yes>``, 0 for the first ``<No>``, -1 for neither."""
-    at = start
-    while True:
-        at = find_byte(data, at, end, 60)
-        if at >= end:
-            return -1
-        k = skip_white(data, at + 1, end)
-        label = -1
-        if begins_with(data, k, end, YES):
-            label = 1
-            k += 3
-        elif begins_with(data, k, end, NO):
-            label = 0
-            k += 2
-        if label >= 0:
-            k = skip_white(data, k, end)
-            if k < end and data[k] == 62:
-                return label
-        at += 1
+def find_label(data: Any, start: int, end: int) -> int:
+    """The label that the published scorer of REL-C1 reads: 1 for the first ``<Yes>``, 0 for the first
+    ``<No>``, `LONG_YES` for ``<Yeſ>``, which equals no gold but its own spelling; `NO_LABEL` for none."""
+    at = find_byte(data, start, end, _OPEN)
+    while at < end:
+        word = skip_white(data, at + 1, end)
+        yes = behind_word(data, word, end, YES)
+        stop = max(yes, behind_word(data, word, end, NO))
+        if stop > 0:
+            behind = skip_white(data, stop, end)
+            if behind < end and data[behind] == _CLOSE:
+                return 0 if yes < 0 else 1 if yes - word == len(YES) else LONG_YES
+        at = find_byte(data, at + 1, end, _OPEN)
+    return NO_LABEL
 
 
 @kernel
@@ -258,8 +280,8 @@ def read_gold(
             if same_as(data, name, name_end, _TARGET):
                 if kind != INTEGER or end != start + 1:
                     return -1
-                value = np.int64(data[start]) - 48
-                if strict and value > 7:
+                value = np.int64(data[start]) - ZERO
+                if strict and value >= N_CHOICES:
                     return -1
         elif same_as(data, name, name_end, _LABEL):
             if kind != STRING:
@@ -280,9 +302,7 @@ def read_gold(
     if value < 0 or (task == B1 and value == 1 and n_taxa == 0):
         return -1
     if task == B1 and details and to == first:
-        out[to] = 91
-        out[to + 1] = 93
-        to += 2
+        to = close_list(out, open_list(out, to))
     gold = work.gold
     gold[GOLD_VALUE], gold[GOLD_TAXA], gold[GOLD_TEXT], gold[GOLD_TEXT_END] = value, n_taxa, first, to
     return to

@@ -1,7 +1,16 @@
-"""Vectors of 64 bytes, for loops that end at the first hit: LLVM does not vectorise those by itself.
+"""Blocks of 64 bytes as values: `load` one, ask it where bytes are, loop over the places.
 
-Loads and comparisons of whole vectors, which LLVM turns into the instructions of whatever processor it
-compiles for. The caller makes sure that the bytes are there.
+    block = load(data, at)                      # zeros after the end of the array
+    places = equal(block, BAR) | within(block, 0, 31)
+    while places != 0:
+        place = at + first(places)
+        places &= places - np.uint64(1)
+
+In compiled code a block is LLVM's ``<64 x i8>``, which becomes the instructions of whatever processor it is
+compiled for; in plain Python it is `bytes`. As `load` never reads past the end of an array, no loop needs a
+second one for the tail and no buffer needs padding; but an end *within* the array is the caller's to heed
+(see `relfast_kernels.text.find.find_either`). Load all blocks that a loop needs before the first branch: on a
+processor without AVX-512 single bits that live across a branch take a register each.
 """
 
 from __future__ import annotations
@@ -14,36 +23,42 @@ import numpy as np
 from relfast_kernels.compiled.jit import BUILDING
 
 WIDTH: Final = 64
-"""Bytes of a vector; also what `lowest` returns if there is no place."""
+"""Bytes of a block; also what `first` returns if there is no place."""
 
 if not BUILDING:
 
+    def load(data: Any, at: int) -> Any:
+        """The block at ``at`` of an array of bytes, zeros after its end."""
+        return bytes(data[at : at + WIDTH]).ljust(WIDTH, b"\0")
+
+    def store(block: Any, out: Any, to: int) -> None:
+        """Write a whole block to ``to``; the caller makes sure that there is room for all of it."""
+        out[to : to + WIDTH] = block if isinstance(out, bytearray) else np.frombuffer(block, np.uint8)
+
     @lru_cache(maxsize=256)
-    def _digits(least: int, span: int, other: int) -> bytes:
+    def _digits(least: int, most: int) -> bytes:
         """For each byte the digit 1 if it is one of those sought, else 0."""
-        return bytes(48 + ((byte - least) & 255 <= span or byte == other) for byte in range(256))
+        return bytes(48 + ((byte - least) & 255 <= (most - least) & 255) for byte in range(256))
 
-    def _places(data: Any, at: int, digits: bytes) -> Any:
-        return np.uint64(int(bytes(data[at : at + WIDTH])[::-1].translate(digits), 2))
+    def within(block: Any, least: int, most: int) -> Any:
+        """A bit (of a uint64) for each place that holds a byte from ``least`` to ``most``, the first place
+        lowest; if ``most`` is the smaller one, the range wraps around from 255 to 0."""
+        return np.uint64(int(block[::-1].translate(_digits(int(least), int(most))), 2))
 
-    def places_of(data: Any, at: int, one: int, other: int) -> Any:
-        """A bit for each place in the vector at ``at`` that holds one of two bytes, the first one lowest."""
-        return _places(data, at, _digits(one, 0, other))
+    def equal(block: Any, byte: int) -> Any:
+        """A bit (of a uint64) for each place that holds a byte, the first place lowest."""
+        return within(block, byte, byte)
 
-    def places_within(data: Any, at: int, least: int, most: int) -> Any:
-        """A bit for each place in the vector at ``at`` that holds a byte from ``least`` to ``most``; if
-        ``most`` is the smaller one, the range wraps around from 255 to 0."""
-        return _places(data, at, _digits(least, (most - least) & 255, least))
+    _LOWER: Final = bytes(byte | 32 for byte in range(256))
 
-    def lowest(places: Any) -> int:
+    def lower(block: Any) -> Any:
+        """A block with bit 5 set in each byte: ASCII letters in lower case (other bytes change too)."""
+        return block.translate(_LOWER)
+
+    def first(places: Any) -> int:
         """The index of the lowest bit that is set, or `WIDTH`."""
         bits = int(places)
         return (bits & -bits).bit_length() - 1 if bits else WIDTH
-
-    def copy_vector(data: Any, at: int, out: Any, to: int) -> int:
-        """Copy the vector at ``at`` to ``to``; the offset after it there."""
-        out[to : to + WIDTH] = data[at : at + WIDTH]
-        return to + WIDTH
 
     def fold(one: Any, other: Any) -> Any:
         """The product of two numbers (uint64) as 128 bits, its high half xor its low half."""
@@ -51,16 +66,54 @@ if not BUILDING:
         return np.uint64((product ^ product >> 64) & 0xFFFF_FFFF_FFFF_FFFF)
 
 else:
+    from inspect import Parameter, Signature
+
     from llvmlite import ir
     from numba import types
-    from numba.extending import intrinsic
+    from numba.core import cgutils
+    from numba.extending import intrinsic, models, register_model
 
-    _BYTE = ir.IntType(8)
-    _PLACE = ir.IntType(64)
+    _BYTE, _PLACES = ir.IntType(8), ir.IntType(64)
     _VECTOR = ir.VectorType(_BYTE, WIDTH)
 
-    def _pointer(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
-        data = context.make_array(array_type)(context, builder, array).data
+    class _Block(types.Type):  # type: ignore[misc]
+        """numba's type of a block."""
+
+    class _Model(models.PrimitiveModel):  # type: ignore[misc]
+        def __init__(self, manager: Any, kind: Any) -> None:
+            super().__init__(manager, kind, _VECTOR)
+
+    _BLOCK: Final = _Block("Block")
+    register_model(_Block)(_Model)
+
+    def _made(result: Any, *declared: Any) -> Any:
+        """An intrinsic from a function of (builder, values), whose types are declared; None: any array."""
+
+        def decorate(emit: Any) -> Any:
+            def typing(_: Any, *given: Any) -> Any:
+                kinds = [own if kind is None else kind for kind, own in zip(declared, given, strict=True)]
+
+                def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+                    arrays = [
+                        context.make_array(own)(context, builder, value) if kind is None else value
+                        for kind, own, value in zip(declared, signature.args, values, strict=True)
+                    ]
+                    return emit(builder, *arrays)
+
+                return result(*kinds), code
+
+            # numba takes no variable number of arguments here
+            names = ("context", *(f"a{k}" for k in range(len(declared))))
+            named: Any = typing
+            named.__signature__ = Signature([Parameter(a, Parameter.POSITIONAL_OR_KEYWORD) for a in names])
+            return intrinsic(named)
+
+        return decorate
+
+    def _number(value: int) -> Any:
+        return ir.Constant(_PLACES, value)
+
+    def _pointer(builder: Any, data: Any, at: Any) -> Any:
         return builder.bitcast(builder.gep(data, [at]), _VECTOR.as_pointer())
 
     def _spread(builder: Any, byte: Any) -> Any:
@@ -68,65 +121,61 @@ else:
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), None)
         return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), zeros)
 
-    @intrinsic
-    def places_of(typing: Any, data: Any, at: Any, one: Any, other: Any) -> Any:
-        """A bit for each place in the vector at ``at`` that holds one of two bytes, the first one lowest."""
+    @_made(_BLOCK, None, types.int64)
+    def load(builder: Any, data: Any, at: Any) -> Any:
+        """See the plain one."""
+        left = builder.sub(data.nitems, at)
+        room = cgutils.alloca_once(builder, _VECTOR)
+        whole = builder.icmp_signed(">=", left, _number(WIDTH))
+        with builder.if_else(whole, likely=True) as (then, otherwise):
+            with then:
+                block = builder.load(_pointer(builder, data.data, at), align=1)
+                there = builder.block
+            with otherwise:
+                builder.store(ir.Constant(_VECTOR, None), room)
+                some = builder.select(builder.icmp_signed(">", left, _number(0)), left, _number(0))
+                to = builder.bitcast(room, _BYTE.as_pointer())
+                cgutils.raw_memcpy(builder, to, builder.gep(data.data, [at]), some, 1)
+                part = builder.load(room)
+                here = builder.block
+        found = builder.phi(_VECTOR)
+        found.add_incoming(block, there)
+        found.add_incoming(part, here)
+        return found
 
-        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            array, at, one, other = values
-            vector = builder.load(_pointer(context, builder, signature.args[0], array, at), align=1)
-            hits = builder.or_(
-                builder.icmp_unsigned("==", vector, _spread(builder, one)),
-                builder.icmp_unsigned("==", vector, _spread(builder, other)),
-            )
-            return builder.bitcast(hits, _PLACE)
+    @_made(types.void, _BLOCK, None, types.int64)
+    def store(builder: Any, block: Any, out: Any, to: Any) -> Any:
+        """See the plain one."""
+        builder.store(block, _pointer(builder, out.data, to), align=1)
+        return ir.Constant(_BYTE.as_pointer(), None)
 
-        return types.uint64(data, types.int64, types.uint8, types.uint8), code
+    @_made(types.uint64, _BLOCK, types.uint8, types.uint8)
+    def within(builder: Any, block: Any, least: Any, most: Any) -> Any:
+        """See the plain one."""
+        above = builder.sub(block, _spread(builder, least))
+        hits = builder.icmp_unsigned("<=", above, _spread(builder, builder.sub(most, least)))
+        return builder.bitcast(hits, _PLACES)
 
-    @intrinsic
-    def lowest(typing: Any, places: Any) -> Any:
-        """The index of the lowest bit that is set, or `WIDTH`."""
+    @_made(types.uint64, _BLOCK, types.uint8)
+    def equal(builder: Any, block: Any, byte: Any) -> Any:
+        """See the plain one."""
+        return builder.bitcast(builder.icmp_unsigned("==", block, _spread(builder, byte)), _PLACES)
 
-        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            # if no bit is set, `WIDTH` zeros are counted
-            return builder.cttz(values[0], ir.Constant(ir.IntType(1), 0))
+    @_made(_BLOCK, _BLOCK)
+    def lower(builder: Any, block: Any) -> Any:
+        """See the plain one."""
+        return builder.or_(block, ir.Constant(_VECTOR, [32] * WIDTH))
 
-        return types.int64(types.uint64), code
+    @_made(types.int64, types.uint64)
+    def first(builder: Any, places: Any) -> Any:
+        """See the plain one."""
+        # if no bit is set, `WIDTH` zeros are counted
+        return builder.cttz(places, ir.Constant(ir.IntType(1), 0))
 
-    @intrinsic
-    def places_within(typing: Any, data: Any, at: Any, least: Any, most: Any) -> Any:
-        """A bit for each place in the vector at ``at`` that holds a byte from ``least`` to ``most``; if
-        ``most`` is the smaller one, the range wraps around from 255 to 0."""
-
-        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            array, at, least, most = values
-            vector = builder.load(_pointer(context, builder, signature.args[0], array, at), align=1)
-            above = builder.sub(vector, _spread(builder, least))
-            hits = builder.icmp_unsigned("<=", above, _spread(builder, builder.sub(most, least)))
-            return builder.bitcast(hits, _PLACE)
-
-        return types.uint64(data, types.int64, types.uint8, types.uint8), code
-
-    @intrinsic
-    def copy_vector(typing: Any, data: Any, at: Any, out: Any, to: Any) -> Any:
-        """Copy the vector at ``at`` to ``to``; the offset after it there."""
-
-        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            array, at, out, to = values
-            vector = builder.load(_pointer(context, builder, signature.args[0], array, at), align=1)
-            builder.store(vector, _pointer(context, builder, signature.args[2], out, to), align=1)
-            return builder.add(to, ir.Constant(_PLACE, WIDTH))
-
-        return types.int64(data, types.int64, out, types.int64), code
-
-    @intrinsic
-    def fold(typing: Any, one: Any, other: Any) -> Any:
-        """The product of two numbers (uint64) as 128 bits, its high half xor its low half."""
-
-        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            double = ir.IntType(128)
-            product = builder.mul(builder.zext(values[0], double), builder.zext(values[1], double))
-            high = builder.lshr(product, ir.Constant(double, 64))
-            return builder.trunc(builder.xor(product, high), _PLACE)
-
-        return types.uint64(types.uint64, types.uint64), code
+    @_made(types.uint64, types.uint64, types.uint64)
+    def fold(builder: Any, one: Any, other: Any) -> Any:
+        """See the plain one."""
+        double = ir.IntType(128)
+        product = builder.mul(builder.zext(one, double), builder.zext(other, double))
+        high = builder.lshr(product, ir.Constant(double, 64))
+        return builder.trunc(builder.xor(product, high), _PLACES)

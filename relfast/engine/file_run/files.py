@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Final
 
 from relfast.cores import usable_cores
 from relfast.embed import CACHE_VARIABLE
@@ -27,10 +26,6 @@ from relfast.formats import detect
 from relfast.json_text import Undecodable, decode_object
 from relfast.outputs import is_stream, keep_apart, own_outputs
 from relfast.stats.summary import Summary
-
-LARGE_BYTES: Final = 32 * 2**20
-"""With this much input or more, a run compiles missing kernels in the background while it goes on (minutes of
-one core), and uses them as soon as they are ready."""
 
 
 def default_output(inputs: Sequence[str], sources: Sequence[Source]) -> str:
@@ -104,16 +99,8 @@ def score_files(
     if not workers:
         tell("workers: none, scored in this process without deadlines")
     state = Progress(timeout=job.timeout)
-    size = sum(Path(source.path).stat().st_size for source in sources if source.seekable)
-    may_compile = size >= LARGE_BYTES and workers > 0
 
     def meanwhile(n_slow: int) -> None:
-        nonlocal may_compile
-        if may_compile:
-            may_compile = False  # looking for missing kernels takes 25 ms; the workers go on meanwhile
-            from relfast_kernels.compiled import native
-
-            native.see_to_missing()
         if progress is not None and (n_slow or state.slow):
             state.slow = n_slow
             progress(state)
@@ -141,6 +128,10 @@ def score_files(
         raise
     finally:
         writer.close()
+    if found.rows > 1:  # for one row it is not worth the 25 ms
+        from relfast_kernels.compiled import native
+
+        native.tell_missing()
     found.output = output
     found.notes += [*notes, *writer.grown, *(growing(sources) if limit is None else ())]
     if lengths:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,7 +39,8 @@ class Progress(Plain):
     """How far a run is; given to the progress callback after each block.
 
     ``total_bytes`` is 0 if the input's size is not known. ``resumed_rows`` and ``resumed_bytes`` count the
-    work of earlier runs, which the totals include. ``causes`` returns the causes of invalid rows. ``slow``
+    work of earlier runs, which the totals include. ``causes`` returns the causes of invalid rows,
+    ``rows_by_task`` the rows of each task so far. ``slow``
     counts the records that have been scored for long at this moment, each for up to ``timeout`` seconds.
     ``n_fast``, ``n_exact``, ``n_left`` and ``detours`` are the sums over this run's `Segment`s.
     """
@@ -56,6 +57,7 @@ class Progress(Plain):
     slow: int = 0
     timeout: float = 0.0
     causes: Callable[[], Sequence[Cause]] = tuple
+    rows_by_task: Callable[[], Mapping[str, int]] = dict
     n_fast: int = 0
     n_exact: int = 0
     n_left: int = 0
@@ -134,6 +136,7 @@ def run(
     store = SampleStore()
     tally = _tally_of(writer, before, first_causes, store)
     state.rows = state.resumed_rows = tally.rows
+    state.rows_by_task = lambda: {name: sum(task.statuses.values()) for name, task in tally.tasks.items()}
     for block, segments in score(todo):
         rows = b"".join([segment.rows for segment in segments])
         samples = b"".join([segment.tally.take_samples() for segment in segments])

@@ -21,6 +21,7 @@ from relfast.engine.job import Job
 from relfast.engine.signature import versions
 from relfast.errors import told_of
 from relfast.plain import Plain
+from relfast.support.growing import PATHS
 
 JOURNAL_VERSION: Final = 2
 JOURNAL_SUFFIX: Final = ".journal"
@@ -156,10 +157,6 @@ of 16 kB, spread evenly and including both ends (1 ms); its size is compared too
 since a resumed run counts them. Streams are checked by `relfast.engine.io.blocks.Block.checksum`."""
 
 
-PATHS: Final = "paths"
-"""Key of the files' paths. They are only shown, not compared: a file may have been moved since."""
-
-
 def fingerprint(job: Job, sources: Sequence[Source], **more: Any) -> dict[str, Any]:
     """Everything that decides the bytes of the output.
 
@@ -249,30 +246,3 @@ def growing(sources: Sequence[Source]) -> list[str]:
                 f"{source.path} grew {sizes} while it was scored; --resume goes on with what was appended"
             )
     return remarks
-
-
-def compare_runs(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
-    """The first difference between two fingerprints, in words; None if they are equal."""
-    flat_before, flat_now = dict(_flatten(before)), dict(_flatten(now))
-    for name in {**flat_before, **flat_now}:
-        old, new = flat_before.get(name), flat_now.get(name)
-        if old != new and not name.startswith(f"{PATHS} "):
-            for shown, path in now.get(PATHS, {}).items():
-                if name.startswith(f"{shown} "):
-                    name = f"{name.removeprefix(shown).lstrip()} of {path}"
-            return f"{name} was {_show(old)} and is {_show(new)}"
-    return None
-
-
-def _flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _flatten(item, f"{prefix} {key}" if prefix else str(key))
-    else:
-        # through JSON, as the fingerprint read from the journal went: tuples become lists
-        yield prefix, orjson.loads(orjson.dumps(value))
-
-
-def _show(value: Any) -> str:
-    text = "not set" if value is None else str(value)
-    return text if len(text) <= 80 else text[:77] + "…"

@@ -322,17 +322,17 @@ def iterate_lines(path: str, longest: int = MAX_LINE_BYTES) -> Iterator[bytes]:
 
 
 def objects_in(
-    lines: Iterable[bytes], path: str, exact: Sequence[str] = ()
+    lines: Iterable[bytes], path: str, exact: Sequence[str] = (), first: int = 1
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The JSON objects in a file's lines, each as (line number from 1, object); blank lines are skipped.
-    ``exact`` as in `decode_object`.
+    """The JSON objects in a file's lines, each as (line number, object), the first line has number ``first``;
+    blank lines are skipped. ``exact`` as in `decode_object`.
 
     Raises
     ------
     InputError
         A line is no JSON object.
     """
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first):
         if line.strip():
             try:
                 row = decode_object(line, exact)

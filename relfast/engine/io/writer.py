@@ -18,7 +18,6 @@ from relfast.engine.io.commit_log import (
     JOURNAL_SUFFIX,
     Commit,
     CommitLog,
-    compare_runs,
     finished_line,
     grown_since,
     header_line,
@@ -30,11 +29,11 @@ from relfast.errors import (
     MissingExtraError,
     OutputError,
     OutputExistsError,
-    ResumeMismatchError,
 )
 from relfast.json_text import decode_object
-from relfast.outputs import TABLE_ROWS_SUFFIX, TABLES, open_locked, open_output, open_stream, replaced
+from relfast.outputs import TABLE_ROWS_SUFFIX, TABLES, open_stream
 from relfast.records import Score
+from relfast.support.growing import GrowingFile, check_settings
 
 _READ_BYTES: Final = 1 << 20
 
@@ -130,11 +129,9 @@ class FileWriter(Writer):
         self.path = path + TABLE_ROWS_SUFFIX if self._is_table else path
         self.journal_path = path + JOURNAL_SUFFIX
         self._fingerprint, self._sources = dict(fingerprint), sources
-        self._finished = False
-        self._size = self._journal_size = 0
+        self._finished = self._is_begun = False
         self._encode = encoder(self.path)
-        self._journal = -1
-        self._is_begun = False
+        self._journal: GrowingFile | None = None
         fresh = not (resume or overwrite)
         if self._is_table:
             from relfast.engine.io.parquet import require_parquet
@@ -142,95 +139,64 @@ class FileWriter(Writer):
             require_parquet()
         if fresh and self._is_table and os.path.exists(path):
             raise OutputExistsError(path, resumable=True)
-        self._out, created_rows = open_locked(self.path)
-        self._made: list[str] = []
+        self._rows = GrowingFile(self.path)
         try:
-            if fresh and not created_rows:
+            if fresh and not self._rows.is_new:
                 raise OutputExistsError(path, resumable=True)
-            self._made += [self.path] if created_rows else []
             if resume:
-                self._open_journal()
                 self._recover()
-            elif created_rows and not (self._is_table and os.path.exists(path)):
+            elif self._rows.is_new and not (self._is_table and os.path.exists(path)):
                 self._begin(b"")
         except BaseException:
             self.withdraw()
             self.close()
             raise
 
-    def _open_journal(self) -> None:
-        self._journal, created = open_output(self.journal_path)
-        self._made += [self.journal_path] if created else []
+    def _opened(self) -> GrowingFile:
+        """The journal, opened when it is first needed."""
+        if self._journal is None:
+            self._journal = GrowingFile(self.journal_path, locked=False)
+        return self._journal
 
     def _begin(self, rows: bytes) -> None:
-        """Begin a new output with its first rows. An old one stays until these are there: before, a command
-        may turn out wrong (say, gold cannot be read) or be interrupted. A kill in between leaves a journal
-        that does not fit the rows, which `--resume` notices."""
+        """Begin a new output with its first rows; an old one stays until these are there. A kill in between
+        leaves a journal that does not fit the rows, which `--resume` notices."""
         self.commits = []
-        if os.fstat(self._out).st_size:
-            try:
-                new = replaced(self.path, [rows])
-            except OSError as error:
-                raise OutputError(
-                    self.path, f"{error.strerror or error}; its old rows are as they were"
-                ) from error
-            os.close(self._out)
-            self._out, self._is_begun = new, True
-        else:
-            self._is_begun = True
-            self._append(self._out, rows, 0, self.path)
+        self._rows.begin([rows])
+        self._is_begun = True
         if self._is_table and os.path.exists(self.target):
             os.unlink(self.target)
-        if self._journal < 0:
-            self._open_journal()
-        if os.fstat(self._journal).st_size:
-            os.ftruncate(self._journal, 0)
-        header = header_line(self._fingerprint)
-        self._append(self._journal, header, 0, self.journal_path)
-        self._journal_size = len(header)
+        journal = self._opened()
+        journal.cut_back(0)
+        journal.append(header_line(self._fingerprint))
 
     def _recover(self) -> None:
         """Find the last block whose rows are all in the output, and cut output and journal back to it."""
-        size = os.fstat(self._out).st_size
-        with os.fdopen(os.dup(self._journal), "rb") as lines:
-            journal = CommitLog.read(lines)
+        size = self._rows.length
+        journal = CommitLog.read(self._opened().lines())
         has_output = size or (self._is_table and os.path.exists(self.target))
-        if journal.run is None:
-            if has_output:
-                raise ResumeMismatchError(
-                    f"{self.journal_path} is missing or unreadable, so it is not known how"
-                    f" {self.target} was made"
-                )
+        if journal.run is None and not has_output:
             self._begin(b"")
             return
-        before, self.grown = grown_since(journal.run, self._fingerprint, self._sources)
-        difference = compare_runs(before, self._fingerprint)
-        if difference:
-            raise ResumeMismatchError(difference)
+        before, self.grown = grown_since(journal.run or {}, self._fingerprint, self._sources)
+        check_settings(journal.run and before, self._fingerprint, self.journal_path, self.target)
         self._is_begun = True
         if not self.grown and self._is_finished_table(journal, size):
             self.commits, self._finished = journal.commits, True
             return
-        self._size = 0
+        whole = 0
         for commit in journal.commits:
-            if commit.size > size or self._sum_of_rows(self._size, commit.size) != commit.rows_sum:
+            if commit.size > size or self._sum_of_rows(whole, commit.size) != commit.rows_sum:
                 break
             self.commits.append(commit)
-            self._size = commit.size
-        self._journal_size = journal.header_size + sum(len(commit.to_line()) for commit in self.commits)
-        self._cut_back()
+            whole = commit.size
+        self._opened().cut_back(journal.header_size + sum(len(commit.to_line()) for commit in self.commits))
+        self._rows.cut_back(whole)
 
     def keep(self, n: int) -> None:
         self.commits = self.commits[:n]
-        entries = [header_line(self._fingerprint), *(commit.to_line() for commit in self.commits)]
-        try:
-            journal = replaced(self.journal_path, entries)
-        except OSError as error:
-            raise OutputError(self.journal_path, error.strerror or str(error)) from error
-        os.close(self._journal)
-        self._journal, self._journal_size = journal, sum(map(len, entries))
-        self._size = self.commits[-1].size if self.commits else 0
-        self._cut_back()
+        self._opened().begin([header_line(self._fingerprint), *(commit.to_line() for commit in self.commits)])
+        self._rows.cut_back(self.commits[-1].size if self.commits else 0)
 
     def _is_finished_table(self, journal: CommitLog, size: int) -> bool:
         """Whether an earlier run has finished the table, which is still whole."""
@@ -246,56 +212,29 @@ class FileWriter(Writer):
     def _sum_of_rows(self, start: int, end: int) -> int:
         """CRC-32 of a range of the output's bytes."""
         total = 0
-        while start < end:
-            piece = os.pread(self._out, min(_READ_BYTES, end - start), start)
-            if not piece:
-                break
+        while start < end and (piece := self._rows.read(start, min(end, start + _READ_BYTES))):
             total = crc32(piece, total)
             start += len(piece)
         return total
 
     def write(self, rows: bytes, commit: Commit) -> None:
         data = self._encode(rows) if self._encode and rows else rows
-        commit.size, commit.rows_sum = self._size + len(data), crc32(data)
-        entry = commit.to_line()
+        before = self._rows.size
+        commit.size, commit.rows_sum = before + len(data), crc32(data)
+        if self._is_begun:
+            self._rows.append(data)
+        else:
+            self._begin(data)
         try:
-            if self._is_begun:
-                self._append(self._out, data, self._size, self.path)
-            else:
-                self._begin(data)
-            self._append(self._journal, entry, self._journal_size, self.journal_path)
+            self._opened().append(commit.to_line())
         except BaseException:
-            # a full disk or a signal: cut the files back, so that all their content is whole
-            if self._is_begun:
-                self._cut_back()
+            self._rows.cut_back(before)
             raise
-        self._size = commit.size
-        self._journal_size += len(entry)
-
-    def _append(self, descriptor: int, data: bytes, at: int, path: str) -> None:
-        view = memoryview(data)
-        done = 0
-        try:
-            while done < len(data):
-                done += os.pwrite(descriptor, view[done:], at + done)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise OutputError(
-                path, f"{reason} after {at} bytes; all rows in it are whole, --resume goes on from there"
-            ) from error
-
-    def _cut_back(self) -> None:
-        for descriptor, size in ((self._out, self._size), (self._journal, self._journal_size)):
-            with contextlib.suppress(OSError):  # if it fails, the next resume cuts
-                if os.fstat(descriptor).st_size != size:
-                    # a new, empty file is not cut: ext4 flushes files that were ever cut to 0 when they close
-                    os.ftruncate(descriptor, size)
 
     def withdraw(self) -> None:
-        if self._size == 0:
-            for path in self._made:
-                with contextlib.suppress(OSError):
-                    os.unlink(os.path.realpath(path))  # a link was there before
+        if not self._rows.size:
+            for file in filter(None, (self._rows, self._journal)):
+                file.withdraw()
 
     def written(self) -> Iterator[Score]:
         (source,) = find_sources([self.target if self._finished else self.path])
@@ -306,12 +245,12 @@ class FileWriter(Writer):
             return
         if not self._is_begun:
             self._begin(b"")
-        if self._encode and not self._size:
+        if self._encode and not self._rows.size:
             # an empty file is no valid gzip or zstd file
-            self._append(self._out, self._encode(b""), 0, self.path)
+            self._rows.append(self._encode(b""))
         if self._is_table:
             self._write_table()
-        self._append(self._journal, finished_line(n_rows), self._journal_size, self.journal_path)
+        self._opened().append(finished_line(n_rows))
         self._finished = True
 
     def _write_table(self) -> None:
@@ -321,7 +260,7 @@ class FileWriter(Writer):
             write_rows(lambda: map(decode_object, iterate_lines(self.path)), self.target)
         except OSError as error:
             reason = error.strerror or " ".join(str(error).split())
-            size = os.fstat(self._out).st_size
+            size = self._rows.length
             raise OutputError(
                 self.target,
                 f"{reason}; the rows ({size} bytes) are whole in {self.path}, --resume finishes it",
@@ -331,10 +270,8 @@ class FileWriter(Writer):
         if self._is_table and self._finished:
             with contextlib.suppress(OSError):
                 os.unlink(self.path)  # before closing releases the lock
-        for descriptor in (self._journal, self._out):
-            if descriptor >= 0:
-                os.close(descriptor)
-        self._journal = self._out = -1
+        for file in filter(None, (self._journal, self._rows)):
+            file.close()
 
 
 class StreamWriter(Writer):

@@ -19,147 +19,37 @@ import threading
 import time
 import warnings
 import weakref
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from itertools import islice
-from typing import Any, Final, Unpack, cast, overload
+from typing import Any, Final, Unpack, overload
 
-from relfast.cores import default_workers
 from relfast.deadlines import WorkingClock
 from relfast.engine.job import Job, make_job
 from relfast.engine.kernel_scoring import MAX_CHARS, MAX_MOLECULES, own, tell
 from relfast.engine.online.incoming import Columns, check_records, columns_of, flaw_of, response_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
+from relfast.engine.online.micro_batches import MicroBatcher
 from relfast.engine.online.needs import level_of_caller, log_unscored
 from relfast.engine.online.pending import Begun, Counts, PendingScore, delivered
-from relfast.engine.pool.failures import fault_of
+from relfast.engine.online.unscored import checked_on_error, value_of
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.engine.settings import workers_of
-from relfast.errors import RelfastError, TooManyError, UnknownTaskError, UnscoredError, UsageError
+from relfast.errors import RelfastError, TooManyError, UnknownTaskError
 from relfast.formats import filter_of
 from relfast.formats.entry import no_text
 from relfast.formats.failure import CUT_OFF, NO_ASSISTANT, NO_CONTENT, NULL, NoResponse
 from relfast.json_text import once_decoded
-from relfast.keywords import AdapterKeywords, JobKeywords, OnError, Unscored
-from relfast.parameters import number_of
-from relfast.records import STATUSES, Policy, Record, Score, unscored
+from relfast.keywords import JobKeywords, OnError
+from relfast.records import STATUSES, Record, Score, unscored
 from relfast.results import ScoreBatch
 from relfast.tasks import TASKS, find_task, get_task, infer_task
 from relfast.tasks.base import Task
 
-# The reward of a response without a score depends on what is at fault. A response that exceeds its deadline
-# or crashes its workers has failed by itself: under ``strict`` it gets the lowest reward of its task. If it
-# were left out of training instead, a model would learn to hang where it does not know the answer. Failures
-# of the machinery or the data (broken gold, no workers, an interrupted call) say nothing about the response:
-# the reward is what ``on_error`` says.
-
 _log: Final = logging.getLogger("relfast")
-
-_KINDS: Final = ("response", "machinery")
-
-
-def checked_on_error(on_error: object) -> OnError:
-    """``on_error``, checked and with numbers as floats. Raises `UsageError` for any other value."""
-    if isinstance(on_error, Mapping):
-        unknown = sorted(map(str, on_error.keys() - set(_KINDS)))
-        if unknown:
-            raise UsageError(f"on_error has no kind {unknown[0]!r}; kinds: response, machinery")
-        kinds = {kind: _checked(on_error[kind]) for kind in _KINDS if kind in on_error}
-        return cast(OnError, kinds)
-    return _checked(on_error)
-
-
-def _checked(value: object) -> Unscored:
-    if value is None or value == "raise":
-        return cast(Unscored, value)
-    number = number_of(value)
-    if number is None:
-        raise UsageError(
-            f"on_error must be None, a number, 'raise', or a mapping of these by kind, not {value!r:.60}"
-        )
-    return number
-
-
-def value_of(score: Score, on_error: OnError, policy: Policy) -> float | None:
-    """The reward of a score, or the value that ``on_error`` gives if it has none.
-
-    Raises
-    ------
-    UnscoredError
-        The score has no reward, and ``on_error`` is ``"raise"`` for this kind of failure.
-    """
-    if score.reward is not None:
-        return score.reward
-    kinds = worths(on_error, policy)
-    worth = kinds[fault_of(score) or "machinery"]
-    if worth == LOWEST:
-        task = find_task(score.task)
-        worth = kinds["machinery"] if task is None else task.lowest_reward
-    if isinstance(worth, str):
-        raise UnscoredError(score.task, score.status, score.error["message"] if score.error else "no reward")
-    return worth
-
-
-LOWEST: Final = "lowest"
-"""Placeholder for the lowest reward of the task."""
-
-
-def worths(on_error: OnError, policy: Policy) -> dict[str, float | str | None]:
-    """The reward of a response without a score, for each kind of failure (``response``, ``machinery``)."""
-    kinds: dict[str, Any] = {"machinery": None}
-    kinds |= on_error if isinstance(on_error, Mapping) else {"machinery": on_error}
-    return {"response": LOWEST if policy == "strict" else kinds["machinery"], **kinds}
-
-
-MAX_TOGETHER: Final = 256
-"""Most calls scored together; with more, the first call would wait long for the last."""
 
 SUBMIT_EVERY: Final = 32
 """Records of a batch that are prepared at a time; workers score them while the next ones are prepared."""
-
-
-class MicroBatcher:
-    """Scores calls from several threads together: one thread at a time scores, for itself and for all others
-    that wait.
-
-    A call that comes alone is scored at once; calls that come meanwhile are scored together by the thread
-    that gets the lock next. Thread-safe.
-
-    Parameters
-    ----------
-    score
-        Function that returns the scores of records, in order; may raise.
-    lock
-        Held by the thread that scores. Batchers that share a lock take turns.
-    """
-
-    def __init__(self, score: Callable[[Sequence[Record]], list[Score]], lock: threading.Lock) -> None:
-        self._score, self._lock = score, lock
-        self._waiting: deque[tuple[Sequence[Record], Future[list[Score]]]] = deque()
-
-    def __call__(self, records: Sequence[Record]) -> list[Score]:
-        """The scores of the records. Raises the exception of ``score``."""
-        mine: Future[list[Score]] = Future()
-        self._waiting.append((records, mine))
-        with self._lock:
-            while not mine.done():
-                self._score_some()
-        return mine.result()
-
-    def _score_some(self) -> None:
-        together = [self._waiting.popleft() for _ in range(min(MAX_TOGETHER, len(self._waiting)))]
-        try:
-            scores = iter(self._score([record for records, _ in together for record in records]))
-        except BaseException as error:
-            for _, future in together:
-                future.set_exception(error)
-            if not isinstance(error, Exception):
-                raise  # Ctrl-C belongs to this caller; the others must not wait for ever
-            return
-        for records, future in together:
-            future.set_result([*islice(scores, len(records))])
 
 
 class Scorer:
@@ -392,7 +282,8 @@ class Scorer:
         *,
         questions: Sequence[object] | None = None,
     ) -> list[Score]:
-        """`scores` for callers that only read them, see `kept_score`; their ``index`` means nothing."""
+        """The scores of `score_batch` for callers that only read them, see `kept_score`; their ``index``
+        means nothing."""
         columns = columns_of(tasks, answers, responses, questions)
         if len(columns[0]) == 1:
             (name,), (answer,), (response,), asked = columns
@@ -491,19 +382,8 @@ class Scorer:
         UsageError
             The sequences differ in length, or one of them is a single text or answer.
         """
-        return ScoreBatch.of(self.scores(tasks, answers, responses, questions=questions))
-
-    def scores(
-        self,
-        tasks: str | Sequence[str | None] | None,
-        answers: Sequence[object],
-        responses: Sequence[object],
-        *,
-        questions: Sequence[object] | None = None,
-    ) -> list[Score]:
-        """The rows of `score_batch` as a list of `Score`; raises the same errors."""
         kept = self.kept_scores(tasks, answers, responses, questions=questions)
-        return [own(row, at) for at, row in enumerate(kept)]
+        return ScoreBatch.of([own(row, at) for at, row in enumerate(kept)])
 
     def rewards(
         self,
@@ -646,49 +526,6 @@ def _is_long(record: Record) -> bool:
     return type(record.response) is str and len(record.response) > MAX_CHARS
 
 
-WORKERS: Final = 1
-"""Default number of workers of a process's reward functions, without ``workers`` and ``RELFAST_WORKERS``.
-
-Trainers run many processes that score (verl eight, by default) on one machine, and kernels score nearly all
-chemistry without a worker: one, started when first needed, is enough for the rest."""
-
-_scorers: dict[str, Scorer] = {}
-_lock = threading.Lock()
-
-
-def shared_scorer(options: AdapterKeywords) -> Scorer:
-    """This process's scorer with these options, made at the first call.
-
-    Raises
-    ------
-    UsageError, UnknownTaskError
-        An option that cannot be used.
-    """
-    key = repr(sorted(options.items()))
-    scorer = _scorers.get(key)
-    if scorer is None:
-        with _lock:
-            scorer = _scorers.get(key)
-            if scorer is None:
-                settled: AdapterKeywords = {"workers": default_workers(WORKERS), **options}
-                scorer = _scorers[key] = Scorer(**settled)
-    return scorer
-
-
-def stats() -> dict[str, int]:
-    """`relfast.Scorer.stats` summed over the scorers behind this process's reward functions."""
-    total: Counter[str] = Counter()
-    for scorer in list(_scorers.values()):
-        total.update(scorer.stats())
-    return dict(total)
-
-
-def close() -> None:
-    """End the workers behind this process's reward functions; a later call starts new ones."""
-    for scorer in list(_scorers.values()):
-        scorer.close()
-
-
 _embedding_turn = threading.Lock()
 """Held by the thread that embeds in this process. A model uses all cores: if two scorers embedded at once,
 each one's records would be charged for the time of the other's."""
@@ -697,8 +534,8 @@ _alive: weakref.WeakSet[Scorer] = weakref.WeakSet()
 
 
 def _renew_all() -> None:
-    global _embedding_turn, _lock
-    _embedding_turn, _lock = threading.Lock(), threading.Lock()
+    global _embedding_turn
+    _embedding_turn = threading.Lock()
     for scorer in list(_alive):
         scorer._after_fork()
 

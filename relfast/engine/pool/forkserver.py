@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from relfast_kernels.compiled.cache import QUIET_VARIABLE
+from relfast_kernels.caches.cache import QUIET_VARIABLE
 
 from relfast import interrupts
 from relfast.engine.pool.failures import LOST

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from relfast_kernels.compiled.cache import how_to_compile, report
+from relfast_kernels.caches.cache import report
 
 from relfast.cores import usable_cores
 from relfast.embed import vectors_cache
@@ -177,10 +177,6 @@ class Pool:
     def __init__(self, job: Job, workers: int, *, tell: Tell = tell_nobody) -> None:
         self._tell = tell
         report(*filter(None, [vectors_cache()]))
-        if how_to_compile() == "wait":
-            from relfast_kernels.compiled import native  # not needed by short runs
-
-            native.see_to_missing()
         # absolute paths: the caller may change its directory before later workers start
         self.job = replace(job, data=tuple(map(os.path.abspath, job.data)))
         self.workers = workers

@@ -78,6 +78,7 @@ TASK: Final = Task(
     gold=Gold(keys=(("benchmark_solution",), ("benchmark_steps",), ("solution",))),
     strict_needs=("question",),
     embeds=True,
+    plain_seconds=(("text", 0.0001), ("align", 0.0005)),
     options=RealignOptions,
     prompts=(Prompt("realign", 1, "relfast.tasks.realign:steps_and_box"),),
     forms="a box, a tag or a label with the final answer",

@@ -19,9 +19,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from relfast_kernels.compiled import native
+
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.facts import Problem, check_label, is_int, kind_of, shown
-from relfast.tasks.reasoning import read_final, strip_reasoning
+from relfast.tasks.reasoning import read_final, strip_reasoning, utf8
 from relfast.tasks.rel_b import UNDEFINED, RelBOptions
 
 _PREFIX: Final = re.compile(r"^tax(?:on|a)[\s_#:-]*", re.IGNORECASE)
@@ -124,24 +126,16 @@ LABELS: Final = (None, "no", "yes")
 
 
 def vote(claim: Homoplasy) -> int:
-    """A number that is equal for claims with the same label and the same set of taxa (for maj@k).
-
-    It is the sum of scattered FNV-1a hashes of the distinct taxa; `relfast_kernels.text.rel_b` computes the
-    same number.
-    """
-    return sum(map(_scattered, set(claim.taxa)), 3 if claim.label == "yes" else 2) & 0xFFFF_FFFF
+    """The kernel's vote for a claim, by its label and the set of its taxa (for maj@k)."""
+    return published().vote_of(claim.label == "yes", [*map(utf8, set(claim.taxa))])
 
 
-def _scattered(taxon: str) -> int:
-    """The FNV-1a hash of a taxon's name, multiplied by a constant that spreads its bits."""
-    value = 2166136261
-    for byte in taxon.encode("utf-8", "surrogatepass"):
-        value = ((value ^ byte) * 16777619) & 0xFFFF_FFFF
-    return value * 2654435761
+def published() -> Any:
+    """The kernel source that reads a claim as the published scorer does."""
+    with native.uncharged():
+        from relfast_kernels.text import rel_b
 
-
-_TAXON: Final = re.compile(r"taxon[_\s]?(\d+)")
-_NUMBER: Final = re.compile(r"\b(\d+)\b")
+    return rel_b
 
 
 def read(response: object, options: Options) -> Extracted[Homoplasy]:
@@ -155,11 +149,19 @@ def read(response: object, options: Options) -> Extracted[Homoplasy]:
         return Extracted(Homoplasy(LABELS[number], [*map(str, taxa_said)]), reason=reason)
     if not isinstance(response, str):
         return Extracted(NOTHING, found=False, error=f"response is {type(response).__name__}, not text")
-    text = (strip_reasoning(response, options.reasoning) if options.strip_reasoning else response).lower()
-    yes, no = "yes" in text, "no" in text
-    label = None if yes == no else "yes" if yes else "no"
-    taxa = _TAXON.findall(text) or _NUMBER.findall(text)
+    data = utf8(strip_reasoning(response, options.reasoning) if options.strip_reasoning else response)
+    label = LABELS[published().read_label(data, 0, len(data)) + 1]
+    taxa = _taxa(data, named=True) or _taxa(data, named=False)
     return Extracted(Homoplasy(label, taxa), found=label is not None)
+
+
+def _taxa(data: bytes, *, named: bool) -> list[str]:
+    next_taxon, found, at = published().next_taxon, [], 0
+    while at < len(data):
+        start, at = next_taxon(data, at, 0, len(data), named)
+        if start < at:
+            found.append(data[start:at].decode())
+    return found
 
 
 NO_SCORE: Final = {"precision": UNDEFINED, "recall": UNDEFINED, "f1": UNDEFINED}
@@ -208,10 +210,8 @@ def _score_one(record: Record, extracted: Extracted[Homoplasy], options: RelBOpt
         if claim.label == "yes":
             correct = not gold or metrics["f1"] > 0
             if strict:
-                from relfast_kernels.text.rel_b import proven  # needs numpy
-
                 close = not gold or metrics["f1"] >= options.b1_min_f1
-                correct = close and proven(*counts)
+                correct = close and published().proven(*counts)
                 reason = "guessed_taxa" if close and not correct else reason
     if strict:
         metrics["reason"] = reason

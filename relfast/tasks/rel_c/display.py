@@ -25,7 +25,8 @@ from relfast.tasks.display import (
     Shown,
     verdict_columns,
 )
-from relfast.tasks.rel_c.extract import SMILES_TAG, extract_label, extract_molecule, extract_molecules
+from relfast.tasks.reasoning import utf8
+from relfast.tasks.rel_c.extract import extract_label, extract_molecule, extract_molecules, published_tags
 
 MOLECULES: Final = Axis("n_molecules", "number of molecules", (20, 40))
 GIVEN: Final = Axis("n_molecules", "number of given molecules", (20, 40))
@@ -308,9 +309,12 @@ def _tags(response: object, values: Iterable[str | None]) -> tuple[Mark, ...]:
     """Marks of those tags in a response whose molecules were read (``values``)."""
     if not isinstance(response, str):
         return ()
-    wanted = {value for value in values if value}
-    return tuple(
-        Mark(tag.start(1), tag.start(1) + len(tag[1].rstrip()))
-        for tag in SMILES_TAG.finditer(response)
-        if tag[1].strip() in wanted
-    )
+    wanted, data = {value for value in values if value}, utf8(response)
+    marks, at, place = [], 0, 0
+    for start, stop in published_tags(data):
+        held = data[start:stop].decode("utf-8", "surrogatepass")
+        place += len(data[at:start].decode("utf-8", "surrogatepass"))
+        at = start
+        if held in wanted:
+            marks.append(Mark(place, place + len(held)))
+    return tuple(marks)

@@ -1,17 +1,14 @@
 """Extracting answers from responses to REL-C1, C2 and C3: a label, one molecule, or several molecules.
 
-The published patterns ignore case the way Python's `re` does on text, where ``ſ`` is an ``s`` and ``ı``
-an ``i``. On ASCII text a plain search for the literal finds the same places at a tenth of the cost.
-
-Under ``strict`` a label is the final answer in a documented form, and molecules are read by the rules of
-`relfast_kernels.tags.read`. `TagReader` makes a kernel extract the molecules of many responses at once.
+The rules are kernel source, which also runs as plain Python: `relfast_kernels.text.responses` and, for
+molecules, `relfast_kernels.tags.read`. `TagReader` makes a kernel extract those of many responses at once.
 """
 
 from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple
 
@@ -21,14 +18,14 @@ from relfast_kernels.tags import layouts
 
 from relfast.records import Extracted, Options
 from relfast.tasks.modules import MAX_TEXTS
-from relfast.tasks.reasoning import last_form, lower, read_final, read_strictly, strip_reasoning
+from relfast.tasks.reasoning import last_form, lower, read_final, read_strictly, strip_reasoning, utf8
 from relfast.tasks.rel_c import RelCOptions
 
 UNIT: Final = "tags"
 """The native unit of the kernels that read tags."""
 
-SMILES_TAG: Final = re.compile(r"<smiles>\s*([^<\r\n]+)", re.IGNORECASE)
-_YES_NO: Final = re.compile(r"<\s*+(yes|no)\s*+>", re.IGNORECASE)
+_LABELS: Final = ("No", "Yes", "Yeſ")
+"""Labels by the kernel's numbers. Where case is ignored the long s is an s, and lower case leaves it."""
 
 
 def _published_text(response: object, options: Options) -> str | None:
@@ -44,9 +41,12 @@ def extract_label(response: object, options: Options) -> Extracted[str | None]:
         if label is None:
             return Extracted(None, found=False, reason=reason)
         return Extracted("Yes" if label == 2 else "No")  # 1 is no
-    text = _published_text(response, options)
-    match = _YES_NO.search(text) if text is not None else None
-    return Extracted(None, found=False) if match is None else Extracted(match[1].capitalize())
+    with native.uncharged():
+        from relfast_kernels.text import responses as published
+
+    data = utf8(_published_text(response, options) or "")
+    number = published.find_label(data, 0, len(data))
+    return Extracted(None, found=False) if number == published.NO_LABEL else Extracted(_LABELS[number])
 
 
 def extract_molecule(response: object, options: Options) -> Extracted[str | None]:
@@ -66,7 +66,19 @@ def _molecules(response: object, options: Options, *, one: bool) -> tuple[list[s
     if options.strict:
         text, reason = read_strictly(response, options.reasoning)
         return read_molecules(text, one=one) if reason is None else ([], reason)
-    return [tag.strip() for tag in SMILES_TAG.findall(_published_text(response, options) or "")], None
+    data = utf8(_published_text(response, options) or "")
+    return [data[start:stop].decode("utf-8", "surrogatepass") for start, stop in published_tags(data)], None
+
+
+def published_tags(data: bytes) -> Iterator[tuple[int, int]]:
+    """Begin and end of what each ``<smiles>`` tag of a text holds, as the published scorer finds them."""
+    with native.uncharged():
+        from relfast_kernels.tags.read import next_tag
+
+    start, stop, at = next_tag(data, 0, len(data))
+    while start >= 0:
+        yield start, stop
+        start, stop, at = next_tag(data, at, len(data))
 
 
 def reason_of(how: int) -> str:
@@ -77,7 +89,7 @@ def reason_of(how: int) -> str:
 def read_molecules(text: str, *, one: bool) -> tuple[list[str], str | None]:
     """Extract SMILES from a text without reasoning by the rules of ``strict``: the last one (``one``) or the
     whole final list. The second value is the reason if there are none, else None."""
-    data = text.encode("utf-8", "surrogatepass")
+    data = utf8(text)
     out, result = ctypes.create_string_buffer(len(data) + 1), (ctypes.c_int64 * 2)()
     n_bytes = native.functions(UNIT)["read"](data, len(data), one, out, result)
     n, how = result

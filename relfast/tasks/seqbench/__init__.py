@@ -42,6 +42,8 @@ TASK: Final = Task(
     blind="relfast.tasks.seqbench.blind:STRATEGIES",
     module="relfast.tasks.seqbench.score",
     gold=Gold(keys=(("actions",), ("structural_details",), ("completion",))),
+    plain_seconds=(("text", 0.0001), ("maze", 0.03)),
+    making_seconds=(("maze", 0.05),),
     loads=("relfast.tasks.seqbench.machine:machine",),
     generator="relfast.tasks.seqbench.generate",
     generated_with="relfast.tasks.seqbench.parameters:Parameters",

@@ -15,26 +15,17 @@ import warnings
 from pathlib import Path
 from typing import Final
 
-from relfast_kernels.compiled.trust import UntrustedError, check_below, judge_file, open_directory
+from relfast_kernels.caches.trust import UntrustedError, check_below, judge_file, open_directory
 
 CACHE_VARIABLE: Final = "RELFAST_CACHE_DIR"
 
 QUIET_VARIABLE: Final = "RELFAST_CACHE_QUIET"
-"""Set for worker processes: their parent reports which caches it does not use, and compiles for them."""
-
-is_command: bool = False
-"""Whether this process is a relfast command: a compilation that it begins may outlive it."""
+"""Set for worker processes: their parent reports which caches it does not use, and which kernels it lacks."""
 
 COMPILE_VARIABLE: Final = "RELFAST_COMPILE"
 
-HOW: Final = ("background", "wait", "off")
-"""Values of ``RELFAST_COMPILE``: what to do about missing kernels, the default first."""
-
-
-def how_to_compile() -> str:
-    """The chosen one of `HOW`. Any other value is the default here, and rejected where options are read."""
-    chosen = os.environ.get(COMPILE_VARIABLE, "")
-    return chosen if chosen in HOW else HOW[0]
+OFF: Final = "off"
+"""The value of ``RELFAST_COMPILE`` with which no command builds kernels, but ``relfast warmup``."""
 
 
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a FIFO must not hold us up

@@ -1,0 +1,167 @@
+"""Lines read by the text kernel without decoding their JSON: those that are scored, and those of gold
+files."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from relfast_kernels.layouts import (
+    AT_FILTER,
+    AT_LINES,
+    AT_RECORDS,
+    AT_SCRATCH,
+    AT_SETTINGS,
+    AT_STATE,
+    AT_TABLE,
+    AT_WORK,
+    CONTEXT_SIZE,
+    LINE_COLUMNS,
+    N_FILTER,
+    N_LINES,
+    N_RECORDS,
+    N_SCRATCH,
+    RECORD_COLUMNS,
+    SET_FILTER,
+    SET_SIZE,
+    STATE_RECORDS,
+    STATE_SIZE,
+    STATE_USED,
+    STATE_WANTS,
+    WANTS_NOTHING,
+    WANTS_RECORDS,
+)
+from relfast_kernels.text.columns import DIGESTS_PROMPT
+
+from relfast.engine.job import Job
+from relfast.engine.text_block import ScannedBlock
+from relfast.engine.text_table import TextTable
+from relfast.formats.paths import follow
+from relfast.formats.reading import gold_readers
+from relfast.json_text import decode_object
+from relfast.memory import lazy_memory
+from relfast.tasks import EXACT_FIELDS
+from relfast.tasks.text_scorer import WorkSpace, numbers
+
+RECORDS: Final = 4_096
+SCRATCH_BYTES: Final = 1 << 24
+"""Initial room for a block's responses, and for decoded texts; memory is allocated only when touched."""
+
+_SIZE_BITS: Final = 32
+_DIGITS: Final = bytes(byte if byte in b"0123456789" else ord(" ") for byte in range(256)).translate(
+    bytes.maketrans(b"123456789", b"000000000")
+)
+_MANY: Final = b"0" * 19
+
+
+def has_large_integer(text: bytes) -> bool:
+    """Whether JSON may hold an integer that orjson rounds and Python's parser does not (which of the two
+    reads a line depends on its other fields): 19 digits in a row, not after a decimal point."""
+    digits = text.translate(_DIGITS)
+    at = digits.find(_MANY)
+    while at > 0 and text[at - 1] == ord("."):
+        end = digits.find(b" ", at)
+        at = digits.find(_MANY, end) if end > 0 else -1
+    return at >= 0
+
+
+class SaidGold(NamedTuple):
+    """Task and answer as a row names them, and whether ids of such rows are digests of that very answer."""
+
+    task: Any
+    answer: Any
+    is_digested: bool
+
+
+class Projection:
+    """Scans blocks of lines by a job's table of paths; keeps its memory between blocks.
+
+    Attributes
+    ----------
+    context
+        The kernel's array of addresses (`CONTEXT_SIZE` numbers), without those of golds and of writing rows.
+    settings
+        What the job asks of a scan (`SET_SIZE` numbers), to be filled in.
+    """
+
+    def __init__(self, job: Job, functions: Mapping[str, Callable[..., int]]) -> None:
+        self._scan, self._outline = functions["scan"], functions["outline"]
+        self._map = {field: path for field, path in job.field_map.items() if field in ("task", "answer")}
+        self._table, self._readers = TextTable(job), gold_readers(job.dialect)
+        self.settings = numbers(SET_SIZE)
+        self._work, self._state, self._lines = WorkSpace(), numbers(STATE_SIZE), numbers(0)
+        self._out = lazy_memory(1 << 16)
+        self.context = numbers(CONTEXT_SIZE)
+        for part, memory in (
+            (AT_SETTINGS, self.settings),
+            (AT_WORK, self._work.places),
+            (AT_TABLE, self._table.about),
+            (AT_STATE, self._state),
+        ):
+            self.context[part] = ctypes.addressof(memory)
+        self._have_records(numbers(RECORDS * RECORD_COLUMNS))
+        self._have_scratch(lazy_memory(SCRATCH_BYTES))
+
+    def _have_records(self, records: ctypes.Array[ctypes.c_int64]) -> None:
+        self._records = records
+        self.context[AT_RECORDS] = ctypes.addressof(records)
+        self.context[N_RECORDS] = len(records) // RECORD_COLUMNS
+
+    def _have_scratch(self, scratch: ctypes.Array[ctypes.c_char]) -> None:
+        self.scratch = scratch
+        self.context[AT_SCRATCH], self.context[N_SCRATCH] = ctypes.addressof(scratch), len(scratch)
+
+    def scan(
+        self, data: bytes, n_lines: int, first_index: int = 0, chosen: str | None = None
+    ) -> ScannedBlock:
+        """Read the first ``n_lines`` lines of a block, and score the responses whose gold is known. The
+        result is valid until the next block is scanned. ``chosen`` is the filter of lm-evaluation-harness."""
+        if len(self._lines) < (n_lines + 1) * LINE_COLUMNS:
+            self._lines = numbers((n_lines + 1) * LINE_COLUMNS)
+        context, state = self.context, self._state
+        name = (chosen or "").encode("utf-8", "surrogatepass")
+        of_filter = ctypes.create_string_buffer(name)
+        self.settings[SET_FILTER] = chosen is not None
+        context[AT_FILTER], context[N_FILTER] = ctypes.addressof(of_filter), len(name)
+        context[AT_LINES], context[N_LINES] = ctypes.addressof(self._lines), n_lines
+        ctypes.memset(state, 0, ctypes.sizeof(state))
+        while True:
+            n_scanned = self._scan(data, len(data), context)
+            if state[STATE_WANTS] == WANTS_NOTHING:
+                return ScannedBlock(
+                    data, self._lines, n_scanned, self._records, self.scratch, chosen, first_index
+                )
+            if state[STATE_WANTS] == WANTS_RECORDS:
+                records = numbers(2 * len(self._records))
+                ctypes.memmove(records, self._records, 8 * RECORD_COLUMNS * state[STATE_RECORDS])
+                self._have_records(records)
+            else:
+                self.grow_scratch()
+
+    def grow_scratch(self) -> None:
+        """Double the room for texts; those of the block remain."""
+        scratch = lazy_memory(2 * len(self.scratch))
+        ctypes.memmove(scratch, self.scratch, self._state[STATE_USED])
+        self._have_scratch(scratch)
+
+    def gold_in(self, data: bytes | ctypes.Array[ctypes.c_char], start: int, end: int) -> SaidGold | None:
+        """Task and answer that the line data[start:end] names, as an `Entry` has them; nothing else of it is
+        decoded. None if Python must read the line to tell."""
+        if len(self._out) < 2 * (end - start) + 16:
+            self._out = lazy_memory(4 * (end - start))
+        found = self._outline(data, self.context, start, end, self._out)
+        if found < 0:
+            return None
+        form, size = found >> _SIZE_BITS, found & (1 << _SIZE_BITS) - 1
+        text = ctypes.string_at(self._out, size)
+        if has_large_integer(text):
+            return None
+        try:
+            row = decode_object(text, EXACT_FIELDS)
+            task, answer = self._readers[form](row)
+            mapped = {field: follow(row, path) for field, path in self._map.items()}
+        except Exception:  # the line will be scored the ordinary way, which reports the error in a row
+            return None
+        digested = self._table.flags[form] & DIGESTS_PROMPT != 0
+        return SaidGold(mapped.get("task", task), mapped.get("answer", answer), digested)

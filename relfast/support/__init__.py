@@ -1,0 +1,1 @@
+"""What several parts stand on and no part is about."""

@@ -1,0 +1,95 @@
+"""Characters as kernels have them, over all of Unicode, and the published rules that read them, against Python's `re`."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from string import ascii_lowercase
+from typing import Any
+
+import naive_rel
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from relfast_kernels.text import characters
+
+from relfast import evaluate_response
+from relfast.records import Options
+from relfast.tasks import get_task
+from relfast.tasks.rel_c.extract import extract_molecules
+from relfast.tasks.text_scorer import TextScorer
+
+EVERY = "".join(map(chr, range(0x110000)))
+CLASSES = [*map(characters.classify, range(len(EVERY)))]
+
+
+def test_every_character() -> None:
+    r"""``\w``, ``\s``, the value of ``\d``; and ``[a-z]``, ignoring case, of letters beyond ASCII."""
+    values = {found.start(): unicodedata.decimal(found[0]) for found in re.finditer(r"\d", EVERY)}
+    assert {
+        at: kind - characters.DIGIT for at, kind in enumerate(CLASSES) if kind >= characters.DIGIT
+    } == values
+    for pattern, kind in ((r"\w", characters.LETTER), (r"\s", characters.SPACE)):
+        places = {found.start() for found in re.finditer(pattern, EVERY)}
+        assert {at for at, own in enumerate(CLASSES) if own == kind} == places - values.keys()
+    others = re.findall("(?i)[a-z]", EVERY[0x80:])
+    for letter in ascii_lowercase:
+        alike = [other for other in others if re.match(letter, other, re.IGNORECASE)]
+        taken = [
+            o for o in others if characters.behind_word(o.encode(), 0, len(o.encode()), letter.encode()) > 0
+        ]
+        assert taken == alike
+
+
+def test_lower_case_matters_to_no_published_rule_but_for_one_letter() -> None:
+    """What REL-B1's reading of a text that is not in lower case rests on."""
+    for character in filter(lambda one: one.lower() != one, EVERY[0x80:]):
+        lower = character.lower()
+        assert set(lower).isdisjoint("yesnotax")
+        kinds = {CLASSES[ord(one)] for one in lower}
+        assert kinds == {CLASSES[ord(character)]} or character == "İ", hex(ord(character))
+    assert [CLASSES[ord(one)] for one in "İ".lower()] == [characters.LETTER, characters.SYMBOL]
+
+
+PIECES = [
+    *"0123456789 _#.<>-/\n\r\t\x1c\x85\xa0\u2003\u3000", *"٣४９𝟙²½Ⅷ①é你ſıİK\u0307\ufeff\ud800\udfff", "Answer", "answer #", "AN\u017fWER",
+    "wer", "yes", "YES", "no", "taxon", "Taxon_", "taxon ", "<smiles>", "<\u017fm\u0131le\u017f>", "<SM\u0130LES> ", "</smiles>", "<Yes>",
+    "<ye\u017f>", "< NO\u2003>", "CCO", "Σ",
+]  # fmt: skip
+TEXTS = st.lists(st.one_of(st.sampled_from(PIECES), st.characters()), max_size=24).map("".join)
+
+
+def _expected(text: str) -> Any:
+    verdict = naive_rel.score_c1({"label": "Yes"}, text)["pred"]
+    return (
+        naive_rel.score_a({"target": 0}, text)["pred"],
+        naive_rel.claim(text),
+        verdict,
+        naive_rel.tags(text),
+    )
+
+
+@pytest.mark.fuzz
+@example("Answer \u0663")
+@example("taxon\u20037 taxon_\U0001d7d9")
+@example("no \u01305 5\u0130 \u0130\u0307 6")
+@example("<smiles> \n<smiles>\u2003CCO\u3000\n")
+@example("Answer " + "0" * 4_300)
+@given(TEXTS)
+def test_published_rules(text: str) -> None:
+    """Kernels, and their source as plain Python, read what the published patterns read."""
+    verdict = naive_rel.score_c1({"label": "Yes"}, text)["pred"]
+    golds = {"REL-A1": {"target": 0}, "REL-B1": {"label": "yes", "taxa": ["3"]}, "REL-C1": {"label": "Yes"}}
+    said = {
+        "REL-A1": {"pred": naive_rel.score_a({"target": 0}, text)["pred"]},
+        "REL-B1": dict(zip(("pred_label", "pred_taxa"), naive_rel.claim(text), strict=True)),
+        "REL-C1": {"pred": verdict},
+    }
+    for task, expected in said.items():
+        assert evaluate_response("", golds[task], text, task).items() >= expected.items()
+        kernels = TextScorer.open(get_task(task), Options(), shows=True, longest=0)
+        if kernels is not None and not re.search("[\ud800-\udfff]", text) and verdict != "Yeſ":
+            [outcome] = kernels.score([kernels.prepare(golds[task], "")], [text])
+            assert outcome is not None
+            assert outcome.details.items() >= expected.items()
+    assert extract_molecules(text, Options()).value == naive_rel.tags(text)
