@@ -90,7 +90,7 @@ _SHOWN: Final = byte_set("".join(char for char in map(chr, range(32, 123)) if ch
 @kernel
 def is_alnum(byte: int) -> bool:
     """Whether a byte is an ASCII letter or digit."""
-    return DIGITS[byte] or LETTERS[byte]
+    return bool(DIGITS[byte] or LETTERS[byte])
 
 
 _SAME: Final = -5
@@ -344,7 +344,7 @@ def _unstruck(dress: Dress) -> Dress:
     return Dress(dress.at, dress.to, dress.begins, dress.depth, dress.dressed, False, dress.bare, dress.boxes)
 
 
-@step
+@kernel
 def _line_begins(text: Any, start: int, end: int, fences: Fences, out: Any, dress: Dress) -> Dress:
     """Step over what begins a line and is not shown: a fence, blanks, marks of headings, lists and
     quotations."""
@@ -398,7 +398,7 @@ def _copy_shown(text: Any, n: int, how: int, most: int, out: Any, dress: Dress) 
     return _moved(dress, at + n, to + n, False)
 
 
-@step
+@kernel
 def _character(text: Any, end: int, how: int, begin: int, out: Any, dress: Dress) -> Dress:
     """A character beyond ASCII: folded, or shown as some that are alike. ``begin``: where out begins."""
     point, size = decode(text, dress.at, end)
@@ -419,7 +419,7 @@ def _character(text: Any, end: int, how: int, begin: int, out: Any, dress: Dress
     return _moved(dress, at, to, dress.begins)
 
 
-@step
+@kernel
 def _underscores(text: Any, end: int, begin: int, out: Any, dress: Dress) -> Dress:
     """Emphasis, unless they are in a word or begin an index."""
     stop, to = run_end(text, dress.at, end), dress.to
@@ -434,7 +434,7 @@ def _underscores(text: Any, end: int, begin: int, out: Any, dress: Dress) -> Dre
     return _moved(dress, stop, to, dress.begins)
 
 
-@step
+@kernel
 def _tildes(text: Any, end: int, out: Any, dress: Dress) -> Dress:
     """Struck-out text, or a blank of TeX."""
     if dress.at + 1 == end or text[dress.at + 1] != TILDE:
@@ -447,7 +447,7 @@ def _tildes(text: Any, end: int, out: Any, dress: Dress) -> Dress:
     return _moved(dress, dress.at + 1, dress.to, dress.begins)
 
 
-@step
+@kernel
 def _command(text: Any, at: int, end: int, how: int, out: Any, dress: Dress) -> Dress:
     """A command of TeX, whose name begins at ``at``; ``dress`` is before its backslashes."""
     name_end = skip(text, at, min(at + _MAX_COMMAND, end), LETTERS)
@@ -484,7 +484,7 @@ def _command(text: Any, at: int, end: int, how: int, out: Any, dress: Dress) -> 
     return _put(dress, at - dress.at, BACKSLASH, False, out)
 
 
-@step
+@kernel
 def _escape(text: Any, at: int, end: int, how: int, out: Any, dress: Dress) -> Dress:
     """What is no letter, at ``at`` behind one or more backslashes; ``dress`` is before them."""
     byte, size = int(text[at]) if at < end else LF, at - dress.at
@@ -503,7 +503,7 @@ def _escape(text: Any, at: int, end: int, how: int, out: Any, dress: Dress) -> D
     return _moved(dress, at, dress.to, dress.begins)
 
 
-@step
+@kernel
 def _tag(text: Any, end: int, out: Any, dress: Dress) -> Dress:
     """A tag of HTML, a comment, or a mark around a box; only what is none of them stays where it is."""
     at = dress.at
@@ -581,7 +581,7 @@ def _sign(text: Any, end: int, out: Any, dress: Dress) -> Dress:
     return _moved(dress, dress.at + 1, dress.to, False)
 
 
-@step
+@kernel
 def _mark(text: Any, start: int, end: int, how: int, begin: int, out: Any, dress: Dress) -> Dress:
     """A byte of ASCII that may be markup. ``begin``: where ``out`` begins."""
     at = dress.at

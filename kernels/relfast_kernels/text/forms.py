@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from relfast_kernels.compiled.jit import kernel, step
+from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.dress import (
     BACKSLASH,
     BAR,
@@ -119,17 +119,17 @@ class _Look(NamedTuple):
     form: int
 
 
-@step
+@kernel
 def _on(look: _Look, pos: int, seen: int) -> _Look:
     return _Look(pos, look.inside, seen, look.fillers, _GOES_ON)
 
 
-@step
+@kernel
 def _found(look: _Look, form: int, pos: int) -> _Look:
     return _Look(pos, look.inside, look.seen, look.fillers, form)
 
 
-@step
+@kernel
 def _tied(look: _Look, pos: int, bits: int) -> _Look:
     """What ties a value to its label ends behind ``pos``: the first such thing met ends where the value
     begins."""
@@ -137,7 +137,7 @@ def _tied(look: _Look, pos: int, bits: int) -> _Look:
     return _Look(pos, inside, look.seen | bits, look.fillers, _GOES_ON)
 
 
-@step
+@kernel
 def _over_line(byte: int, look: _Look) -> _Look:
     """The beginning of a line: the mark of a fence, hashes, or the end of the line above."""
     pos, inside, seen = look.pos, look.inside, look.seen
@@ -151,7 +151,7 @@ def _over_line(byte: int, look: _Look) -> _Look:
     return _Look(pos - 1, inside, seen | CROSSED if byte == LF else seen, look.fillers, _GOES_ON)
 
 
-@step
+@kernel
 def _over_sign(text: Any, low: int, at: int, byte: int, look: _Look) -> _Look:
     """A sign that ties a value to its label, or ends a tag."""
     pos, seen = look.pos, look.seen
@@ -172,7 +172,7 @@ def _over_sign(text: Any, low: int, at: int, byte: int, look: _Look) -> _Look:
     return _on(look, look.pos, look.seen | _EQUALS if equals else look.seen & ~_EQUALS)
 
 
-@step
+@kernel
 def _over_bracket(text: Any, low: int, byte: int, look: _Look) -> _Look:
     """The brace of a box, a subscript in braces ("x_{1} = 4"), or a remark in brackets."""
     pos, seen = look.pos, look.seen
@@ -195,7 +195,7 @@ def _over_bracket(text: Any, low: int, byte: int, look: _Look) -> _Look:
     return _on(look, here, seen) if seen & (LINKED | CROSSED) else _found(look, NO_FORM, pos)
 
 
-@step
+@kernel
 def _over_stop(text: Any, low: int, at: int, byte: int, look: _Look) -> _Look:
     """A comma behind a word that concludes, or the end of the sentence before."""
     pos = look.pos
@@ -216,7 +216,7 @@ def _is_weak(text: Any, low: int, first: int) -> bool:
     return not before & QUALIFIER
 
 
-@step
+@kernel
 def _over_word(text: Any, low: int, at: int, look: _Look) -> _Look:
     """A word: a variable before its sign of equality, a label, a link, a filler."""
     pos, seen = look.pos, look.seen

@@ -38,6 +38,7 @@ from relfast_kernels.text.paragraphs import MAX_FENCES, WHITE, Fences, paragraph
 from relfast_kernels.text.values import is_wordy
 
 COLON, PERCENT, S, T = map(ord, ":%st")
+_TAX: Final = np.frombuffer(b"tax", np.uint8)
 _TAXA: Final = np.frombuffer(b"taxa", np.uint8)
 _TAXON: Final = np.frombuffer(b"taxon", np.uint8)
 _JOINS: Final = np.frombuffer(b"or\nand\nalso\n", np.uint8)
@@ -45,6 +46,8 @@ _JOINS: Final = np.frombuffer(b"or\nand\nalso\n", np.uint8)
 _NOT: Final = np.frombuffer(
     b"not\nno\nnon\nnone\nother\nothers\nwithout\nexcept\nexcluded\nremaining\nunrelated\n", np.uint8
 )
+_SPECIES: Final = np.frombuffer(b"species\n", np.uint8)
+"""What taxa are called in a line that announces them, too."""
 _BELOW: Final = np.frombuffer(b"below\nfollowing\n", np.uint8)
 """Words of a line that announces no taxa of the claim, and of one that announces them."""
 _FRACTION: Final = byte_set("0123456789./")
@@ -78,9 +81,11 @@ class Lines(NamedTuple):
 
 @kernel
 def _is_taxa(text: Any, at: int, end: int) -> int:
-    """The offset after the word taxon, taxons or taxa at ``at``, or the T of T15; 0: it is another word."""
-    if at + 1 < end and text[at] | 32 == T and DIGITS[text[at + 1]]:
-        return at + 1
+    """The offset after the word taxon, taxons or taxa at ``at``, or the T of T15, the tax of tax15; 0: it is
+    another word."""
+    behind = at + (len(_TAX) if begins_with(text, at, end, _TAX) else 1)
+    if behind < end and text[at] | 32 == T and DIGITS[text[behind]]:
+        return behind
     if begins_with(text, at, end, _TAXA):
         return at + 4
     if begins_with(text, at, end, _TAXON):
@@ -126,8 +131,7 @@ def _announces(text: Any, at: int, end: int, numbers: Any) -> int:
         if listed(text, at, stop, _NOT, True) > at:
             return -1
         says |= listed(text, at, stop, _BELOW, True) > at
-        behind = _is_taxa(text, at, end)
-        if behind == stop and found < 0:
+        if found < 0 and (_is_taxa(text, at, end) == stop or listed(text, at, stop, _SPECIES, True) == stop):
             found = bars
         words += 1
         at = stop
