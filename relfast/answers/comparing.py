@@ -102,6 +102,8 @@ class Comparison:
         (g, unit, percent), (a, other, share) = _measured(gold), _measured(answer)
         if unit != other and unit and other and {*unit, *other} <= _KNOWN_UNITS:
             return False
+        if (percent and not share and other) or (share and not percent and unit):  # 50 % and 50 degrees
+            return False
         if work(answer) > work(gold):
             return False
         # 25 % equals 25, since the question may ask for percent, and 1/4

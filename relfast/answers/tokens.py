@@ -98,7 +98,7 @@ _NUMERAL: Final = re.compile(
 SCALES: Final = {
     "dozen": 12, "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
 }  # fmt: skip
-_SHORT_WORDS: Final = words("yes no Yes No YES NO the The is are was of cup")
+_SHORT_WORDS: Final = words("yes no Yes No YES NO all All the The is are was of cup")
 
 _GREEK: Final = str.split(
     "α alpha β beta γ gamma δ delta ε epsilon ζ zeta η eta θ theta κ kappa λ lambda μ mu ν nu ξ xi ρ rho"

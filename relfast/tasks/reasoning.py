@@ -120,12 +120,12 @@ def read_final(
     A ``CHOICE`` (REL-A) is 1 to 8. A ``VERDICT`` (REL-C1) or ``CLAIM`` (REL-B1) is 1 for no, 2 for yes.
     Only a claimed yes has taxa, each once.
     """
-    from relfast_kernels.text import answers, values
+    from relfast_kernels.text import answers, taxa, values
 
     text, reason = read_strictly(response, reasoning)
     if reason is not None:
         return None, [], reason
-    data, numbers = text.encode(), [0] * (answers.TAXA + 2 * answers.MAX_CLAIMED)
+    data, numbers = text.encode(), [0] * (taxa.TAXA + 2 * taxa.MAX_CLAIMED)
     work = bytearray(2 * len(data) + _ROOM)
     if kind == "CLAIM":
         value, n_taxa = answers.read_claim(data, 0, len(data), work, 0, numbers)
@@ -134,7 +134,7 @@ def read_final(
     if value < 1:
         reasons = {answers.SEVERAL: "several_answers", answers.OUTSIDE: "out_of_range"}
         return None, [], reasons.get(value, "no_answer")
-    return value, numbers[answers.TAXA : answers.TAXA + n_taxa], None
+    return value, numbers[taxa.TAXA : taxa.TAXA + n_taxa], None
 
 
 class Form(NamedTuple):

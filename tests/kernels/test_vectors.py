@@ -103,3 +103,22 @@ def test_compiled(processor: str) -> None:
     done = python("-c", script, *tests, environment=chosen, cwd=ROOT, timeout=5 * PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " passed" in done.stdout, done.stdout
+
+
+def test_last_and_lowered() -> None:
+    """The last place of a byte before another, and letters in lower case, against `bytes`."""
+
+    @_compiled
+    def ask(data: Any, low: int, at: int, out: Any) -> Any:
+        vectors.store(vectors.lowered(vectors.load(data, low)), out, 0)
+        return find.find_last(data, low, at, 92, 92), find.find_last(data, low, at, 48, 57)
+
+    rng = fresh(7)
+    for number in range(300):
+        raw = bytes(rng.choices(BYTES, k=3 * WIDTH)) if number % 2 else rng.randbytes(3 * WIDTH)
+        low, at = sorted(rng.sample(range(3 * WIDTH + 1), 2))
+        out = np.zeros(WIDTH, np.uint8)
+        digits = [k for k in range(low, at) if 48 <= raw[k] <= 57]
+        found = [int(each) for each in ask(np.frombuffer(raw, np.uint8), low, at, out)]
+        assert found == [max(raw.rfind(92, low, at), low - 1), max(digits, default=low - 1)]
+        assert out.tobytes() == raw[low : low + WIDTH].ljust(WIDTH, b"\0").lower()

@@ -24,15 +24,21 @@ FLAGS: Final = {"nogil": True, "fastmath": False}
 any thread of any host process, and numba's thread pool does not survive that)."""
 
 
-def kernel(function: F) -> F:
+def kernel(function: F, **options: bool) -> F:
     """Mark a function, plain loops over arrays, to be compiled with each unit that calls it."""
     if not BUILDING:
         return function
     import numba
 
-    made: F = numba.njit(**FLAGS, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    made: F = numba.njit(**FLAGS, **options, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
     BUILT.append(made)
     return made
+
+
+def step(function: F) -> F:
+    """`kernel` for a step of a loop that takes and returns a record of numbers: it becomes part of its
+    caller, so that the record stays in registers."""
+    return kernel(function, forceinline=True)
 
 
 if BUILDING:

@@ -2,50 +2,82 @@
 
 Letters come out in lower case, full-width and other compatibility forms folded. Nothing reaches across a
 blank line, so each paragraph is undressed by itself.
+
+`undress_up_to` copies runs of bytes that are shown as they are, and asks a function for each mark what it
+shows. They pass on a `Dress`: how far the paragraph is undressed, and what is open there.
 """
 
 from __future__ import annotations
 
 from string import ascii_letters, digits
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 import relfast_kernels.text.form_table as table
-from relfast_kernels.compiled.jit import kernel, unsigned
+from relfast_kernels.compiled.jit import kernel, step
 from relfast_kernels.text.characters import decode, two_stages
 from relfast_kernels.text.find import (
     DIGITS,
     LETTERS,
+    LF,
     begins_with,
     byte_set,
     copy,
-    find_either,
+    listed,
     put_point,
     skip,
     skip_back,
 )
-from relfast_kernels.text.form_table import LANGUAGES
+from relfast_kernels.text.paragraphs import (
+    BEGINS_FENCE,
+    SPACES,
+    Fences,
+    fence_at,
+    is_feed,
+    is_fenced,
+    line_end,
+    run_end,
+)
+from relfast_kernels.text.vectors import WIDTH, equal, first, load, lowered, store, within
+from relfast_kernels.text.words import (
+    ARROW,
+    BOX,
+    BREAK,
+    CELL,
+    DROPPED,
+    LAYOUT,
+    PAINT,
+    SAYS,
+    STRUCK,
+    WRAPPER,
+    flags_of,
+)
 
 HASHES: Final = 1
 """The byte that stands for the ``####`` at the beginning of a line."""
 FENCED: Final = 2
 """The byte that begins each line within a code fence."""
-MAX_FENCES: Final = 512
-"""The most code fences that are known: the last ones of a text."""
+
+BACKSPACE, TAB, DELETE = 8, 9, 127
+BLANK, BANG, HASH, DOLLAR, AMPERSAND, STAR, PLUS, DASH, POINT, SLASH = map(ord, " !#$&*+-./")
+ZERO, NINE, SEMICOLON, LESS, GREATER, LAST_SHOWN = map(ord, "09;<>z")
+OPENING, CLOSING, BACKSLASH, UNDERSCORE, BACKTICK = map(ord, "()\\_`")
+OPENING_BRACE, BAR, CLOSING_BRACE, TILDE, OPENING_SQUARE = map(ord, "{|}~[")
+BEYOND_ASCII: Final = 0x80
 
 _DROP, _STRIKE, _DASH, _ARROW, _STOP = 0, -1, -2, -3, -4
 _MAX_TAG: Final = 80
 _MAX_NAME: Final = 16
+_MAX_COMMAND: Final = 20
 _MAX_DEPTH: Final = 60
-_MAX_INDENT: Final = 48
+_MARKS_OF_ANSWER: Final = 4
+"""Hashes that mark an answer."""
 _UNSHOWN: Final = byte_set("()[]*#`~")
 """Characters that vanish with the backslash before them; those of `_BLANKS` become a blank."""
 _BLANKS: Final = byte_set(",;:! ")
-_SPACES: Final = byte_set(" \t")
 _SEEN, _UNSEEN = 0x2100, 0xFE00
 """Signs between these are seen, even if they say nothing beside a choice: arrows, ``⌊``, ``△``."""
-STAR, BACKSLASH, OPENING_BRACE, CLOSING_BRACE = map(ord, "*\\{}")
 _LETTERS: Final = byte_set("*_`$~&")
 """Marks that may also be letters of SMILES and TeX."""
 _CLOSES: Final = byte_set(")]}")
@@ -58,19 +90,7 @@ _SHOWN: Final = byte_set("".join(char for char in map(chr, range(32, 123)) if ch
 @kernel
 def is_alnum(byte: int) -> bool:
     """Whether a byte is an ASCII letter or digit."""
-    return 48 <= byte <= 57 or 97 <= byte <= 122 or 65 <= byte <= 90
-
-
-@kernel
-def is_space(byte: int) -> bool:
-    """Whether a byte is a blank within a line."""
-    return byte == 32 or byte == 9
-
-
-@kernel
-def is_feed(byte: int) -> bool:
-    """Whether a byte ends a line."""
-    return 10 <= byte <= 13
+    return bool(DIGITS[byte] or LETTERS[byte])
 
 
 _SAME: Final = -5
@@ -107,12 +127,12 @@ _ALIKE: Final = {
 def _folds() -> Any:
     """What each code point is folded to (int32); `_SAME` for those that stay."""
     folds = np.full(0x110000, _SAME, np.int32)
-    for first, last, becomes, period in _RUNS:
-        folds[first : last + 1] = becomes + np.arange(last + 1 - first) % period
+    for begin, last, becomes, period in _RUNS:
+        folds[begin : last + 1] = becomes + np.arange(last + 1 - begin) % period
     for becomes, alike in _ALIKE.items():
         for span in alike.split():
-            first, last = (int(point, 16) for point in (span + "-" + span).split("-")[:2])
-            folds[first : last + 1] = becomes
+            begin, last = (int(point, 16) for point in (span + "-" + span).split("-")[:2])
+            folds[begin : last + 1] = becomes
     return folds
 
 
@@ -126,9 +146,27 @@ def fold(point: int) -> int:
     return point if found == _SAME else found
 
 
-_TILDES, _COMMENT, _COMMENT_ENDS, _BOX_OPENS, _BOX_CLOSES, _BOX = (
-    np.frombuffer(mark.encode(), np.uint8) for mark in ("~~", "<!--", "-->", *table.BOX_TOKENS, "\\boxed{")
+(
+    _TILDES,
+    _COMMENT,
+    _COMMENT_ENDS,
+    _BOX_OPENS,
+    _BOX_CLOSES,
+    _BOX,
+    _OPEN_BOX,
+    _SHOWN_ARROW,
+    _SHOWN_DASH,
+    _SHOWN_STOP,
+) = (
+    np.frombuffer(mark.encode(), np.uint8)
+    for mark in ("~~", "<!--", "-->", *table.BOX_TOKENS, "\\boxed{", "\\boxed", "->", " - ", ". ")
 )
+_ENTITIES: Final = np.frombuffer(b"lt;\ngt;\namp;\nnbsp;\nquot;\napos;\n#39;\n", np.uint8)
+_ENTITY_BEGINS, _ENTITY_LETTERS, _ENTITY_MEANS = (
+    np.frombuffer(each, np.uint8) for each in (b"lganqa#", b"ttppts9", b"<>& \"''")
+)
+_LIST_DIGITS: Final = 3
+"""The most digits of a number that begins an item of a list."""
 _TOKEN: Final = byte_set(f"{digits}{ascii_letters}+-./")
 """What ``\\boxed`` holds if no brace follows it: ``\\boxed 4``."""
 _MAX_GROUP: Final = 80
@@ -136,102 +174,11 @@ _MAX_GROUP: Final = 80
 
 
 @kernel
-def _line_end(text: Any, at: int, end: int) -> int:
-    while at < end and not is_feed(text[at]):
-        at += 1
-    return at
-
-
-@kernel
-def _fence_at(text: Any, at: int, end: int) -> Any:
-    """The number of fence marks (``~``: negative) of the line at ``at``, 0 for none; whether more follows."""
-    steps = 0
-    while at < end and (is_space(text[at]) or text[at] == 62) and steps < 40:
-        at += 1
-        steps += 1
-    mark = int(text[at]) if at < end else 0
-    if mark != 96 and mark != 126:
-        return 0, False
-    n = 0
-    while at < end and text[at] == mark:
-        at += 1
-        n += 1
-    if n < 3:
-        return 0, False
-    more = False
-    while at < end and not is_feed(text[at]):
-        if text[at] == 96 and mark == 96:
-            return 0, False
-        more |= not is_space(text[at])
-        at += 1
-    return (n if mark == 96 else -n), more
-
-
-@kernel
-def find_fences(text: Any, start: int, end: int, fences: Any) -> int:
-    """Find a text's code fences, closed ones only: first and last byte of the lines between their
-    marks go to ``fences``, a ring buffer of `MAX_FENCES` pairs; how many there are in all."""
-    n, opened, begin = 0, 0, 0
-    at = find_either(text, start, end, 96, 126)
-    while at < end:
-        run = at
-        while at < end and text[at] == text[run]:
-            at += 1
-        if at - run >= 3:
-            first = run
-            while first > start and not is_feed(text[first - 1]) and run - first < _MAX_INDENT:
-                first -= 1
-            marks, more = _fence_at(text, first, end)
-            at = _line_end(text, at, end)
-            if marks != 0 and opened == 0:
-                opened, begin = marks, at
-            elif marks != 0 and not more and (marks >= opened > 0 or marks <= opened < 0):
-                fences[2 * (n % MAX_FENCES)], fences[2 * (n % MAX_FENCES) + 1] = begin, first
-                n += 1
-                opened = 0
-        at = find_either(text, at, end, 96, 126)
-    return n
-
-
-@kernel
-def is_fenced(at: int, fences: Any, n: int) -> bool:
-    """Whether a place of the text is in a code fence."""
-    low, high = max(0, n - MAX_FENCES), n
-    while low < high:
-        middle = (low + high) // 2
-        if fences[2 * (middle % MAX_FENCES)] <= at:
-            low = middle + 1
-        else:
-            high = middle
-    return low > max(0, n - MAX_FENCES) and at < fences[2 * ((low - 1) % MAX_FENCES) + 1]
-
-
-@kernel
-def paragraph_before(text: Any, start: int, end: int) -> Any:
-    """Start and end of the last paragraph of text[start:end]; equal if there is none."""
-    while end > start and (is_space(text[end - 1]) or is_feed(text[end - 1])):
-        end -= 1
-    at, feed, blank = end, -1, False
-    while at > start:
-        at -= 1
-        byte = text[at]
-        if is_feed(byte):
-            pair = byte == 13 and at + 1 < end and text[at + 1] == 10
-            if blank and feed >= 0 and not pair:
-                return feed + 1, end
-            if not pair:
-                feed, blank = at, True
-        elif not is_space(byte):
-            blank = False
-    return start, end
-
-
-@kernel
 def _closing(text: Any, at: int, end: int, name: int, name_end: int) -> int:
     """The offset after the closing tag of the name text[name:name_end]; -1: there is none."""
     size = name_end - name
     while at + size + 3 <= end:
-        if text[at] == 60 and text[at + 1] == 47 and text[at + 2 + size] == 62:
+        if text[at] == LESS and text[at + 1] == SLASH and text[at + 2 + size] == GREATER:
             same = True
             for k in range(size):
                 same &= text[at + 2 + k] | 32 == text[name + k] | 32
@@ -254,22 +201,12 @@ def _behind(text: Any, at: int, end: int, mark: Any) -> int:
 @kernel
 def _entity(text: Any, at: int, end: int) -> Any:
     """The character that an HTML entity stands for, and the entity's bytes; 0: it is none."""
-    for size in range(3, 7):
-        if at + size < end and text[at + size] == 59:
-            one, two = text[at + 1] | 32, text[at + 2] | 32
-            if size == 3 and two == 116:
-                return (60 if one == 108 else 62 if one == 103 else 0), 4
-            if size == 4 and one == 97 and two == 109:
-                return 38, 5
-            if size == 5 and one == 110 and two == 98:
-                return 32, 6
-            if size == 5 and one == 113 and two == 117:
-                return 34, 6
-            if (size == 5 and one == 97 and two == 112) or (
-                text[at + 1] == 35 and text[at + size - 1] == 57 and text[at + 2] == 51
-            ):
-                return 39, size + 1
-            return 0, 0
+    stop = listed(text, at + 1, end, _ENTITIES, False)
+    if stop == at + 1:
+        return 0, 0
+    for k in range(len(_ENTITY_LETTERS)):
+        if text[stop - 2] | 32 == _ENTITY_LETTERS[k] and text[at + 1] | 32 == _ENTITY_BEGINS[k]:
+            return int(_ENTITY_MEANS[k]), stop - at
     return 0, 0
 
 
@@ -277,20 +214,16 @@ def _entity(text: Any, at: int, end: int) -> Any:
 def _list_mark(text: Any, at: int, end: int) -> int:
     """The offset after the mark of a list or quotation at a line's start; ``at``: there is none."""
     byte = text[at]
-    if byte == 62:
+    if byte == GREATER:
         return at + 1
     after = at + 1
-    if byte == 45 or byte == 43 or byte == 42:
-        return after if after < end and is_space(text[after]) else at
-    while after < end and after < at + 3 and 48 <= text[after] <= 57:
-        after += 1
-    if (
-        48 <= byte <= 57
-        and after + 1 < end
-        and (text[after] == 46 or text[after] == 41)
-        and is_space(text[after + 1])
-    ):
-        rest = skip(text, after + 1, end, _SPACES)
+    if byte == DASH or byte == PLUS or byte == STAR:
+        return after if after < end and SPACES[text[after]] else at
+    if not DIGITS[byte]:
+        return at
+    after = skip(text, after, min(at + _LIST_DIGITS, end), DIGITS)
+    if after + 1 < end and (text[after] == POINT or text[after] == CLOSING) and SPACES[text[after + 1]]:
+        rest = skip(text, after + 1, end, SPACES)
         return after + 1 if rest < end and not is_feed(text[rest]) else at
     return at
 
@@ -299,7 +232,7 @@ def _list_mark(text: Any, at: int, end: int) -> int:
 def _multiplies(text: Any, first: int, stop: int, start: int, end: int) -> bool:
     """Whether the stars text[first:stop] are a sign between two factors and no mark of emphasis, which has no
     blanks on both sides: "4*2", "4 * (1)", "4 ** x"; not "**4** because"."""
-    left, right = skip_back(text, start, first, _SPACES), skip(text, stop, end, _SPACES)
+    left, right = skip_back(text, start, first, SPACES), skip(text, stop, end, SPACES)
     if left == start or right == end or not (is_alnum(text[left - 1]) or _CLOSES[text[left - 1]]):
         return False
     if left < first and right > stop:
@@ -339,25 +272,25 @@ def skip_arguments(text: Any, at: int, end: int) -> int:
     """The offset after the arguments at ``at`` that are not shown: groups in brackets, and all groups in
     braces but the last of several (``{red}{4}``: before ``{4}``)."""
     while True:
-        first = skip(text, at, end, _SPACES)
-        if first == end or (text[first] != 123 and text[first] != 91):
+        first = skip(text, at, end, SPACES)
+        if first == end or (text[first] != OPENING_BRACE and text[first] != OPENING_SQUARE):
             return at
-        closing = text[first] + 2
+        closing = text[first] + 2  # as ASCII has them
         stop = first + 1
-        while stop < end and text[stop] != closing and text[stop] != 10 and stop - first < _MAX_GROUP:
+        while stop < end and text[stop] != closing and text[stop] != LF and stop - first < _MAX_GROUP:
             stop += 1
         if stop == end or text[stop] != closing:
             return at
         at = stop + 1
-        behind = skip(text, at, end, _SPACES)
-        if closing == 125 and behind < end and text[behind] == 123:
+        behind = skip(text, at, end, SPACES)
+        if closing == CLOSING_BRACE and behind < end and text[behind] == OPENING_BRACE:
             # of {a}{b}{4} the last one is shown
             depth, after = 1, behind + 1
-            while after < end and depth > 0 and text[after] != 10 and after - behind < _MAX_GROUP:
+            while after < end and depth > 0 and text[after] != LF and after - behind < _MAX_GROUP:
                 depth += 1 if text[after] == OPENING_BRACE else -1 if text[after] == CLOSING_BRACE else 0
                 after += 1
-            after = skip(text, after, end, _SPACES)
-            if depth > 0 or after == end or text[after] != 123:
+            after = skip(text, after, end, SPACES)
+            if depth > 0 or after == end or text[after] != OPENING_BRACE:
                 return behind
 
 
@@ -367,21 +300,336 @@ PLAIN, SHOWN, MATHEMATICAL = range(3)
 same without TeX commands that say of what kind their letters are."""
 
 
+class Dress(NamedTuple):
+    """How far a paragraph is undressed: the next byte that is read is text[at], the next one written out[to].
+
+    ``begins``: nothing of the line is shown yet. ``depth``: how many braces are open; ``dressed``: a bit for
+    each, set if it is not shown. ``may_strike``: what ends struck-out text or a comment may come. ``bare``:
+    where a box without braces ends, or -1. ``boxes``: how many of `form_table.BOX_TOKENS` are open."""
+
+    at: int
+    to: int
+    begins: bool
+    depth: int
+    dressed: int
+    may_strike: bool
+    bare: int
+    boxes: int
+
+
+@step
+def _moved(dress: Dress, at: int, to: int, begins: bool) -> Dress:
+    return Dress(at, to, begins, dress.depth, dress.dressed, dress.may_strike, dress.bare, dress.boxes)
+
+
+@step
+def _put(dress: Dress, size: int, byte: int, begins: bool, out: Any) -> Dress:
+    """``byte`` is shown for the next ``size`` bytes of the text."""
+    out[dress.to] = byte
+    return _moved(dress, dress.at + size, dress.to + 1, begins)
+
+
+@step
+def _opened(dress: Dress, at: int, is_dressed: bool) -> Dress:
+    """A brace is open, which is not shown if it ``is_dressed``."""
+    held, depth = dress.dressed, dress.depth
+    if depth < _MAX_DEPTH:
+        held = held & ((1 << depth) - 1) | is_dressed << depth
+    return Dress(at, dress.to, dress.begins, depth + 1, held, dress.may_strike, dress.bare, dress.boxes)
+
+
+@step
+def _unstruck(dress: Dress) -> Dress:
+    """Nothing that ends struck-out text or a comment comes any more."""
+    return Dress(dress.at, dress.to, dress.begins, dress.depth, dress.dressed, False, dress.bare, dress.boxes)
+
+
 @kernel
-def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: Any, to: int) -> int:
+def _line_begins(text: Any, start: int, end: int, fences: Fences, out: Any, dress: Dress) -> Dress:
+    """Step over what begins a line and is not shown: a fence, blanks, marks of headings, lists and
+    quotations."""
+    at, to = dress.at, dress.to
+    if at == start or is_feed(text[at - 1]):
+        if BEGINS_FENCE[text[at]] and fence_at(text, at, end)[0] != 0:
+            return _moved(dress, line_end(text, at, end), to, False)
+        if fences.n > 0 and is_fenced(at, fences):
+            out[to] = FENCED
+            to += 1
+    while at < end:
+        after = at
+        if SPACES[text[at]]:
+            after = skip(text, at, end, SPACES)
+        elif text[at] == HASH:
+            stop = run_end(text, at, end)
+            if stop == end or SPACES[text[stop]]:
+                if stop - at == _MARKS_OF_ANSWER:
+                    out[to] = HASHES
+                    return _moved(dress, stop, to + 1, True)
+                after = stop
+        else:
+            after = _list_mark(text, at, end)
+        if after == at:
+            break
+        at = after
+    return _moved(dress, at, to, True)
+
+
+@kernel
+def _marks_of(text: Any, at: int) -> Any:
+    """A bit for each place of the block at ``at`` that is not `_SHOWN`."""
+    block = load(text, at)
+    marks = ~within(block, BLANK, LAST_SHOWN) | equal(block, DOLLAR) | equal(block, AMPERSAND)
+    marks |= equal(block, STAR) | equal(block, LESS) | equal(block, BACKSLASH)
+    return marks | equal(block, UNDERSCORE) | equal(block, BACKTICK)
+
+
+@step
+def _copy_shown(text: Any, n: int, how: int, most: int, out: Any, dress: Dress) -> Dress:
+    """Copy ``n`` bytes, at most a block; in lower case, if all is undressed."""
+    at, to = dress.at, dress.to
+    if to + WIDTH > min(len(out), most):  # a whole block is written: never beyond ``most``
+        for k in range(n):
+            byte = text[at + k]
+            out[to + k] = byte | 32 if how == PLAIN and LETTERS[byte] else byte
+    elif how == PLAIN:
+        store(lowered(load(text, at)), out, to)
+    else:
+        store(load(text, at), out, to)
+    return _moved(dress, at + n, to + n, False)
+
+
+@kernel
+def _character(text: Any, end: int, how: int, begin: int, out: Any, dress: Dress) -> Dress:
+    """A character beyond ASCII: folded, or shown as some that are alike. ``begin``: where out begins."""
+    point, size = decode(text, dress.at, end)
+    at, to, folded = dress.at + size, dress.to, fold(point)
+    if how != PLAIN and folded <= 0 and _SEEN <= point < _UNSEEN:
+        folded = point
+    if folded > 0:
+        begins = dress.begins and (folded == BLANK or folded == STAR)
+        return _moved(dress, at, to if folded == STAR else put_point(out, to, folded), begins)
+    if folded == _STRIKE and to > begin:
+        to -= 1
+    elif folded == _DASH:
+        to = copy(_SHOWN_DASH, 0, len(_SHOWN_DASH), out, to)
+    elif folded == _ARROW:
+        to = copy(_SHOWN_ARROW, 0, len(_SHOWN_ARROW), out, to)
+    elif folded == _STOP:
+        to = copy(_SHOWN_STOP, 0, len(_SHOWN_STOP), out, to)
+    return _moved(dress, at, to, dress.begins)
+
+
+@kernel
+def _underscores(text: Any, end: int, begin: int, out: Any, dress: Dress) -> Dress:
+    """Emphasis, unless they are in a word or begin an index."""
+    stop, to = run_end(text, dress.at, end), dress.to
+    after = int(text[stop]) if stop < end else LF
+    is_within = (
+        to > begin
+        and (is_alnum(out[to - 1]) or out[to - 1] >= BEYOND_ASCII)
+        and (is_alnum(after) or after >= BEYOND_ASCII)
+    )
+    if after == OPENING_BRACE or is_within:
+        return _put(dress, stop - dress.at, UNDERSCORE, dress.begins, out)
+    return _moved(dress, stop, to, dress.begins)
+
+
+@kernel
+def _tildes(text: Any, end: int, out: Any, dress: Dress) -> Dress:
+    """Struck-out text, or a blank of TeX."""
+    if dress.at + 1 == end or text[dress.at + 1] != TILDE:
+        return _put(dress, 1, BLANK, dress.begins, out)
+    if dress.may_strike:
+        behind = _behind(text, dress.at + 2, end, _TILDES)
+        if behind >= 0:
+            return _moved(dress, behind, dress.to, dress.begins)
+        dress = _unstruck(dress)
+    return _moved(dress, dress.at + 1, dress.to, dress.begins)
+
+
+@kernel
+def _command(text: Any, at: int, end: int, how: int, out: Any, dress: Dress) -> Dress:
+    """A command of TeX, whose name begins at ``at``; ``dress`` is before its backslashes."""
+    name_end = skip(text, at, min(at + _MAX_COMMAND, end), LETTERS)
+    if name_end == at:
+        return _escape(text, at, end, how, out, dress)
+    flags, to = flags_of(text, at, name_end), dress.to
+    if how == MATHEMATICAL and flags & SAYS:
+        flags = 0
+    if flags & (WRAPPER | PAINT):
+        if flags & WRAPPER:
+            brace = skip(text, name_end, end, SPACES)
+            behind = brace if brace < end and text[brace] == OPENING_BRACE else name_end
+        else:
+            behind = skip_arguments(text, name_end, end)
+        if behind < end and text[behind] == OPENING_BRACE:
+            return _opened(dress, behind + 1, True)
+        return _moved(dress, behind, to, dress.begins)
+    if flags & BOX and how == PLAIN:
+        to = copy(_OPEN_BOX, 0, len(_OPEN_BOX), out, to)
+        at = skip(text, name_end, end, SPACES)
+        stop, bare = _held_end(text, at, end), dress.bare
+        if stop > at:
+            bare = stop
+            out[to] = OPENING_BRACE
+            to += 1
+        return Dress(at, to, False, dress.depth, dress.dressed, dress.may_strike, bare, dress.boxes)
+    if how != PLAIN:
+        return _moved(dress, at, copy(text, dress.at, at, out, to), False)
+    if flags & ARROW:
+        to = copy(_SHOWN_ARROW, 0, len(_SHOWN_ARROW), out, to)
+        return _moved(dress, name_end, to, dress.begins)
+    if flags & DROPPED:
+        return _put(dress, name_end - dress.at, BLANK, dress.begins, out)
+    return _put(dress, at - dress.at, BACKSLASH, False, out)
+
+
+@kernel
+def _escape(text: Any, at: int, end: int, how: int, out: Any, dress: Dress) -> Dress:
+    """What is no letter, at ``at`` behind one or more backslashes; ``dress`` is before them."""
+    byte, size = int(text[at]) if at < end else LF, at - dress.at
+    if how != PLAIN:
+        return _moved(dress, at, copy(text, dress.at, at, out, dress.to), dress.begins)
+    if is_feed(byte):
+        return _put(dress, size, BLANK, dress.begins, out)
+    if _UNSHOWN[byte]:
+        return _moved(dress, at + 1, dress.to, dress.begins)
+    if _BLANKS[byte]:
+        return _put(dress, size + 1, BLANK, dress.begins, out)
+    if byte == OPENING_BRACE or byte == CLOSING_BRACE:
+        return _put(dress, size + 1, OPENING if byte == OPENING_BRACE else CLOSING, dress.begins, out)
+    if byte < BEYOND_ASCII:
+        return _put(dress, size + 1, byte, False, out)
+    return _moved(dress, at, dress.to, dress.begins)
+
+
+@kernel
+def _tag(text: Any, end: int, out: Any, dress: Dress) -> Dress:
+    """A tag of HTML, a comment, or a mark around a box; only what is none of them stays where it is."""
+    at = dress.at
+    after = int(text[at + 1]) if at + 1 < end else LF
+    if after == BAR and begins_with(text, at, end, _BOX_OPENS):
+        to = copy(_BOX, 0, len(_BOX), out, dress.to)
+        opened = _opened(_moved(dress, at, to, dress.begins), at + len(_BOX_OPENS), False)
+        return Dress(
+            opened.at, to, opened.begins, opened.depth, opened.dressed, opened.may_strike, opened.bare,
+            opened.boxes + 1,
+        )  # fmt: skip
+    if after == BAR and begins_with(text, at, end, _BOX_CLOSES):
+        out[dress.to] = CLOSING_BRACE
+        at += len(_BOX_CLOSES)
+        depth, boxes = max(dress.depth - 1, 0), dress.boxes - 1
+        return Dress(
+            at, dress.to + 1, dress.begins, depth, dress.dressed, dress.may_strike, dress.bare, boxes
+        )
+    if after == BANG and dress.may_strike and begins_with(text, at, end, _COMMENT):
+        behind = _behind(text, at + len(_COMMENT), end, _COMMENT_ENDS)
+        return _moved(dress, behind, dress.to, dress.begins) if behind >= 0 else _unstruck(dress)
+    name = at + 2 if after == SLASH else at + 1
+    name_end = name
+    while name_end < end and name_end - name < _MAX_NAME and is_alnum(text[name_end]):
+        name_end += 1
+    flags = flags_of(text, name, name_end) if name_end > name else 0
+    stop = _tag_end(text, at, name_end, end) if flags & (LAYOUT | BREAK | CELL | STRUCK) else at
+    if stop == at:
+        return dress
+    if flags & STRUCK and after != SLASH:
+        behind = _closing(text, stop, end, name, name_end) if dress.may_strike else -1
+        if behind < 0:
+            dress = _unstruck(dress)
+        else:
+            stop = behind
+    if flags & BREAK:
+        return _put(dress, stop - at, LF, True, out)
+    if flags & CELL and after != SLASH:
+        return _put(dress, stop - at, BAR, dress.begins, out)
+    return _moved(dress, stop, dress.to, dress.begins)
+
+
+@kernel
+def _tag_end(text: Any, at: int, name_end: int, end: int) -> int:
+    """The offset after the tag at ``at``; ``at`` if it is not closed, or its name longer."""
+    stop = name_end
+    while stop < end and stop - at < _MAX_TAG and text[stop] != GREATER and text[stop] != LESS:
+        if is_feed(text[stop]):
+            return at
+        stop += 1
+    is_name = stop == name_end or not LETTERS[text[name_end]]
+    return stop + 1 if stop < end and text[stop] == GREATER and is_name else at
+
+
+@step
+def _sign(text: Any, end: int, out: Any, dress: Dress) -> Dress:
+    """A brace, or a byte that is shown, or a control character."""
+    byte = int(text[dress.at])
+    if byte == OPENING_BRACE:
+        return _put(_opened(dress, dress.at, False), 1, byte, False, out)
+    if byte == CLOSING_BRACE and dress.depth > 0:
+        depth = dress.depth - 1
+        is_shown = depth >= _MAX_DEPTH or dress.dressed >> depth & 1 == 0
+        out[dress.to] = CLOSING_BRACE
+        return Dress(
+            dress.at + 1, dress.to + is_shown, dress.begins and not is_shown, depth, dress.dressed,
+            dress.may_strike, dress.bare, dress.boxes,
+        )  # fmt: skip
+    if byte == BACKSPACE and dress.at + 1 < end and text[dress.at + 1] == ord("o"):
+        return _put(dress, 1, ord("b"), False, out)  # the b of \\boxed, read as an escape
+    if byte == TAB:
+        return _put(dress, 1, BLANK, False, out)
+    if byte >= BLANK and byte != DELETE:
+        return _put(dress, 1, byte, False, out)
+    return _moved(dress, dress.at + 1, dress.to, False)
+
+
+@kernel
+def _mark(text: Any, start: int, end: int, how: int, begin: int, out: Any, dress: Dress) -> Dress:
+    """A byte of ASCII that may be markup. ``begin``: where ``out`` begins."""
+    at = dress.at
+    byte = int(text[at])
+    if byte == OPENING_BRACE or byte == CLOSING_BRACE or byte == BAR:
+        return _sign(text, end, out, dress)
+    after = int(text[at + 1]) if at + 1 < end else LF
+    if how != PLAIN and _LETTERS[byte] and not (byte == TILDE == after):
+        return _put(dress, 1, byte, False, out)
+    if byte == STAR:
+        stop = run_end(text, at, end)
+        if _multiplies(text, at, stop, start, end):
+            return _put(dress, stop - at, byte, dress.begins, out)
+        return _moved(dress, stop, dress.to, dress.begins)
+    if byte == UNDERSCORE:
+        return _underscores(text, end, begin, out, dress)
+    if byte == BACKTICK or byte == DOLLAR:
+        return _moved(dress, at + 1, dress.to, dress.begins)
+    if byte == TILDE:
+        return _tildes(text, end, out, dress)
+    if byte == BACKSLASH:
+        return _command(text, run_end(text, at, end), end, how, out, dress)
+    if byte == LESS:
+        dress = _tag(text, end, out, dress)
+        if dress.at > at:
+            return dress
+    if byte == AMPERSAND:
+        point, size = _entity(text, at, end)
+        if point > 0:
+            return _put(dress, size, point, dress.begins, out)
+    return _sign(text, end, out, dress)
+
+
+@kernel
+def undress(text: Any, start: int, end: int, fences: Fences, out: Any, to: int) -> int:
     """Write the paragraph text[start:end] (UTF-8) to ``out`` from ``to`` on, without its markup.
 
     Returns
     -------
     int
-        Where it ends; at most 2 (end - start) + 8 bytes are written.
+        Where it ends; at most 2 (end - start) + 8 bytes are written, and what follows is overwritten.
     """
-    return undress_up_to(text, start, end, fences, n_fences, out, to, PLAIN, NO_END)[0]  # type: ignore[no-any-return]
+    return undress_up_to(text, start, end, fences, out, to, PLAIN, NO_END)[0]  # type: ignore[no-any-return]
 
 
 @kernel
 def undress_up_to(
-    text: Any, start: int, end: int, fences: Any, n_fences: int, out: Any, to: int, how: int, most: int
+    text: Any, start: int, end: int, fences: Fences, out: Any, to: int, how: int, most: int
 ) -> Any:
     """`undress` by ``how`` (`PLAIN` and the like), until more than ``most`` bytes are written.
 
@@ -389,391 +637,46 @@ def undress_up_to(
     -------
     (to, early, late)
         Where it ends in ``out``; and the offset in ``text`` of the byte at ``out[most]``: before and after
-        markup
-        that is not shown.
+        markup that is not shown.
     """
-    first = to
-    depth, dressed = 0, 0
-    at = start
+    early = late = -1
+    block, marks = start - WIDTH, np.uint64(0)  # of the block at ``block`` what is not shown
     begins = how == PLAIN or start == 0 or is_feed(text[start - 1])
-    may_strike = True
-    early, late, bare, boxes = -1, -1, -1, 0
-    while at < end:
-        if to >= most:
+    dress = Dress(start, to, begins, 0, 0, True, -1, 0)
+    while dress.at < end:
+        at = dress.at
+        if dress.to >= most:
             early = at if early < 0 else early
-            if to > most:
-                return to, early, late if late >= 0 else early
+            if dress.to > most:
+                return dress.to, early, late if late >= 0 else early
             late = at
-        if at == bare:  # \\boxed 4
-            out[to] = CLOSING_BRACE
-            to += 1
-            bare = -1
+        if at == dress.bare:
+            out[dress.to] = CLOSING_BRACE
+            dress = Dress(
+                at, dress.to + 1, dress.begins, dress.depth, dress.dressed, dress.may_strike, -1, dress.boxes
+            )
             continue
-        byte = int(text[at])
-        if begins:
-            if at == start or is_feed(text[at - 1]):
-                marks, _ = _fence_at(text, at, end)
-                if marks != 0:
-                    at = _line_end(text, at, end)
-                    begins = False
-                    continue
-                if n_fences > 0 and is_fenced(at, fences, n_fences):
-                    out[to] = FENCED
-                    to += 1
-            if is_space(byte):
-                at += 1
+        if dress.begins:
+            dress = _line_begins(text, start, end, fences, out, dress)
+            if dress.at > at:
                 continue
-            if byte == 35:
-                after = at
-                while after < end and text[after] == 35:
-                    after += 1
-                if after == end or is_space(text[after]):
-                    if after - at == 4:
-                        out[to] = HASHES
-                        to += 1
-                    at = after
-                    continue
-            after = _list_mark(text, at, end)
-            if after > at:
-                at = after
-                continue
+        byte = text[at]
         if _SHOWN[byte]:
-            stop = bare if bare > at else end
-            if most - to < stop - at:
-                stop = at + max(most - to, 1)
-            stop = skip(text, at, stop, _SHOWN)
-            if how == PLAIN:
-                for k in range(unsigned(stop - at)):
-                    letter = text[unsigned(at) + k]
-                    out[unsigned(to) + k] = letter + ((letter >= 65) & (letter <= 90)) * 32
-            else:
-                copy(text, at, stop, out, to)
-            to += stop - at
-            at = stop
-            begins = False
-            continue
-        if is_feed(byte):
-            out[to] = 10
-            to += 1
-            at += 1
-            begins = True
-            continue
-        if byte >= 0x80:
-            point, size = decode(text, at, end)
-            at += size
-            shown, point = point, fold(point)
-            if how != PLAIN and point <= 0 and _SEEN <= shown < _UNSEEN:
-                point = shown
-            if point > 0:
-                to = put_point(out, to, point)
-                begins = begins and (point == 32 or point == 42)
-                if point == 42:
-                    to -= 1
-            elif point == _STRIKE:
-                to -= 1 if to > first else 0
-            elif point == _DASH:
-                out[to] = out[to + 2] = 32
-                out[to + 1] = 45
-                to += 3
-            elif point == _ARROW:
-                out[to] = 45
-                out[to + 1] = 62
-                to += 2
-            elif point == _STOP:
-                out[to] = 46
-                out[to + 1] = 32
-                to += 2
-            continue
-        after = int(text[at + 1]) if at + 1 < end else 10
-        if how != PLAIN and _LETTERS[byte] and not (byte == 126 == after):
-            out[to] = byte
-            to += 1
-            at += 1
-            begins = False
-            continue
-        if byte == STAR:  # emphasis, unless it multiplies
-            run = at
-            while run < end and text[run] == STAR:
-                run += 1
-            if _multiplies(text, at, run, start, end):
-                out[to] = byte
-                to += 1
-            at = run
-            continue
-        if byte == 95:
-            run = at
-            while run < end and text[run] == 95:
-                run += 1
-            next_one = int(text[run]) if run < end else 10
-            if next_one == 123 or (
-                to > first
-                and (is_alnum(out[to - 1]) or out[to - 1] >= 0x80)
-                and (is_alnum(next_one) or next_one >= 0x80)
-            ):
-                out[to] = 95
-                to += 1
-            at = run
-            continue
-        if byte == 96 or byte == 36:
-            at += 1
-            continue
-        if byte == 126:
-            if after == 126 and may_strike:
-                behind = _behind(text, at + 2, end, _TILDES)
-                may_strike = behind >= 0
-                if may_strike:
-                    at = behind
-                    continue
-            if after != 126:
-                out[to] = 32
-                to += 1
-            at += 1
-            continue
-        if byte == 92:
-            first_slash = at
-            while at < end and text[at] == 92:
-                at += 1
-            after = int(text[at]) if at < end else 10
-            name_end = skip(text, at, min(at + 20, end), LETTERS)
-            if name_end > at:
-                flags = flags_of(text, at, name_end)
-                if how == MATHEMATICAL and flags & SAYS:
-                    flags = 0
-                if flags & WRAPPER:
-                    brace = skip(text, name_end, end, _SPACES)
-                    if brace < end and text[brace] == 123:
-                        if depth < _MAX_DEPTH:
-                            dressed = (dressed | 1 << depth) & ((1 << (depth + 1)) - 1)
-                        depth += 1
-                        name_end = brace + 1
-                    at = name_end
-                elif flags & PAINT:
-                    at = skip_arguments(text, name_end, end)
-                    if at < end and text[at] == 123:
-                        if depth < _MAX_DEPTH:
-                            dressed = (dressed | 1 << depth) & ((1 << (depth + 1)) - 1)
-                        depth += 1
-                        at += 1
-                elif flags & BOX and how == PLAIN:
-                    to = copy(_BOX, 0, len(_BOX) - 1, out, to)
-                    at = skip(text, name_end, end, _SPACES)
-                    stop = _held_end(text, at, end)
-                    if stop > at:
-                        bare = stop
-                        out[to] = OPENING_BRACE
-                        to += 1
-                    begins = False
-                elif how != PLAIN:
-                    to = copy(text, first_slash, at, out, to)
-                    begins = False
-                elif flags & ARROW:
-                    out[to] = 45
-                    out[to + 1] = 62
-                    to += 2
-                    at = name_end
-                elif flags & DROPPED:
-                    out[to] = 32
-                    to += 1
-                    at = name_end
-                else:
-                    out[to] = 92
-                    to += 1
-                    begins = False
-            elif how != PLAIN:
-                to = copy(text, first_slash, at, out, to)
-            elif _UNSHOWN[after]:
-                at += 1
-            elif _BLANKS[after] or is_feed(after):
-                if not is_feed(after):
-                    at += 1
-                out[to] = 32
-                to += 1
-            elif after == 123 or after == 125:
-                out[to] = 40 if after == 123 else 41
-                to += 1
-                at += 1
-            elif after < 0x80:
-                out[to] = after
-                to += 1
-                at += 1
-                begins = False
-            continue
-        if byte == 60:
-            name = at + 1
-            closes = after == 47
-            if closes:
-                name += 1
-            name_end = name
-            while name_end < end and name_end - name < _MAX_NAME and is_alnum(text[name_end]):
-                name_end += 1
-            flags = flags_of(text, name, name_end) if name_end > name else 0
-            if after == 124 and begins_with(text, at, end, _BOX_OPENS):
-                to = copy(_BOX, 0, len(_BOX), out, to)
-                boxes += 1
-                depth += 1
-                at += len(_BOX_OPENS)
-                continue
-            if after == 124 and begins_with(text, at, end, _BOX_CLOSES):
-                out[to] = 125
-                to += 1
-                boxes -= 1
-                depth -= 1 if depth > 0 else 0
-                at += len(_BOX_CLOSES)
-                continue
-            if after == 33 and may_strike and begins_with(text, at, end, _COMMENT):
-                behind = _behind(text, at + 4, end, _COMMENT_ENDS)
-                may_strike = behind >= 0
-                if may_strike:
-                    at = behind
-                    continue
-            if flags & (LAYOUT | BREAK | CELL | STRUCK):
-                stop = name_end
-                while (
-                    stop < end
-                    and stop - at < _MAX_TAG
-                    and text[stop] != 62
-                    and text[stop] != 60
-                    and not is_feed(text[stop])
-                ):
-                    stop += 1
-                if (
-                    stop < end
-                    and text[stop] == 62
-                    and (stop == name_end or not 97 <= text[name_end] | 32 <= 122)
-                ):
-                    behind = (
-                        _closing(text, stop + 1, end, name, name_end)
-                        if flags & STRUCK and not closes and may_strike
-                        else -1
-                    )
-                    if flags & STRUCK and not closes and behind < 0:
-                        may_strike = False
-                    at = stop + 1 if behind < 0 else behind
-                    if flags & BREAK:
-                        out[to] = 10
-                        to += 1
-                        begins = True
-                    elif flags & CELL and not closes:
-                        out[to] = 124
-                        to += 1
-                    continue
-        if byte == 38:
-            point, size = _entity(text, at, end)
-            if size > 0 and point > 0:
-                out[to] = point
-                to += 1
-                at += size
-                continue
-        if byte == 123:
-            if depth < _MAX_DEPTH:
-                dressed &= (1 << depth) - 1
-            depth += 1
-        elif byte == 125 and depth > 0:
-            depth -= 1
-            if depth < _MAX_DEPTH and dressed >> depth & 1:
-                at += 1
-                continue
-        if byte == 8 and after == 111:  # the b of \boxed, read as an escape
-            out[to] = 98
-            to += 1
-        elif byte >= 32 and byte != 127:
-            out[to] = byte
-            to += 1
-        elif byte == 9:
-            out[to] = 32
-            to += 1
-        at += 1
-        begins = False
-    if at == bare or boxes > 0:
+            if at >= block + WIDTH:
+                block, marks = at, _marks_of(text, at)
+            n = min(first(marks >> np.uint64(at - block)), block + WIDTH - at)
+            n = min(n, dress.bare - at if dress.bare > at else end - at, max(most - dress.to, 1))
+            dress = _copy_shown(text, n, how, most, out, dress)
+        elif byte >= BEYOND_ASCII:
+            dress = _character(text, end, how, to, out, dress)
+        elif is_feed(byte):
+            dress = _put(dress, 1, LF, True, out)
+        else:
+            dress = _mark(text, start, end, how, to, out, dress)
+    to = dress.to
+    if dress.at == dress.bare or dress.boxes > 0:
         out[to] = CLOSING_BRACE
         to += 1
     if early < 0:
         early = end
     return to, early, end if to <= most or late < 0 else late
-
-
-(
-    LABEL, QUALIFIED, QUALIFIER, LINK, AUXILIARY, FILLER, NOUN, CONCLUDES, CHOOSES, CHOOSES_BARE, FITS,
-    JOINS, ADVERB, YES, NO,
-    TAG, BOX, WRAPPER, DROPPED, ARROW, LAYOUT, BREAK, CELL, STRUCK, BE, IT, WEAK,
-    PAINT, OPERATOR, COUNTS, POWER, ENDS, SAYS,
-) = (1 << bit for bit in range(33))  # fmt: skip
-"""Flags of a word; the bits from `ORDINAL_SHIFT` on are the number of an ordinal."""
-ORDINAL_SHIFT: Final = 33
-ORDINAL: Final = 15 << ORDINAL_SHIFT
-
-_BITS: Final = (1 << 55) - 1
-_FACTOR: Final = 131
-
-
-def _hash(word: str) -> int:
-    """The hash by which `flags_of` finds a word."""
-    value = 1
-    for byte in word.encode():
-        value = (value & _BITS) * _FACTOR + byte
-    return value
-
-
-def _flags() -> dict[str, int]:
-    """The flags of each word of `form_table`."""
-    flags: dict[str, int] = {}
-    for bit, words in (
-        *((bit, getattr(language, name)) for language in LANGUAGES for bit, name in (
-            (LABEL, "labels"), (LINK, "links"), (JOINS, "joins"), (FILLER, "fillers"),
-            (ENDS, "ends"))),
-        (QUALIFIED, table.QUALIFIED), (QUALIFIER, table.QUALIFIERS), (AUXILIARY, table.AUXILIARIES),
-        (NOUN | FILLER, table.NOUNS), (CONCLUDES | FILLER, table.CONCLUDING), (CHOOSES, table.CHOOSING),
-        (CHOOSES_BARE, table.CHOOSING_BARE), (FITS, table.FITTING), (ADVERB, table.ADVERBS), (YES,
-        table.YES), (NO, table.NO),
-        (TAG, table.TAGS), (BOX, table.BOXES), (WRAPPER, table.WRAPPERS), (DROPPED, table.DROPPED), (ARROW,
-        table.ARROWS), (PAINT, table.PAINTS), (OPERATOR, table.OPERATORS), (COUNTS, table.COUNTING),
-        (POWER, table.POWERS), (SAYS, table.SAYING),
-        (LAYOUT, table.LAYOUT), (BREAK, table.BREAKS), (CELL, table.CELLS), (STRUCK, table.STRUCK), (BE,
-        "be"),
-        (IT, "it that"), (WEAK, table.WEAK),
-    ):  # fmt: skip
-        for word in words.split():
-            flags[word] = flags.get(word, 0) | bit
-    for number, word in enumerate(table.ORDINALS.split(), 1):
-        flags[word] = flags.get(word, 0) | number << ORDINAL_SHIFT
-    return flags
-
-
-FLAGS: Final = _flags()
-"""Word → its flags."""
-
-_SLOTS: Final = 1024
-
-
-def _slots() -> tuple[Any, Any]:
-    """`FLAGS` as a hash table: keys and values."""
-    keys, values = np.zeros(_SLOTS, np.int64), np.zeros(_SLOTS, np.int64)
-    assert 2 * len(FLAGS) < _SLOTS
-    for word, flags in FLAGS.items():
-        key = _hash(word)
-        at = (key ^ key >> 20) % _SLOTS
-        while keys[at]:
-            assert keys[at] != key
-            at = (at + 1) % _SLOTS
-        keys[at], values[at] = key, flags
-    return keys, values
-
-
-_KEYS, _VALUES = _slots()
-
-
-@kernel
-def flags_of(text: Any, start: int, end: int) -> int:
-    """The flags of the word text[start:end], ignoring the case of ASCII letters; 0: not in the table."""
-    key = 1
-    for at in range(start, end):
-        byte = int(text[at])
-        if 65 <= byte <= 90:
-            byte += 32
-        key = (key & _BITS) * _FACTOR + byte
-    at = (key ^ key >> 20) & (_SLOTS - 1)
-    while _KEYS[at] != 0:
-        if _KEYS[at] == key:
-            return int(_VALUES[at])
-        at = (at + 1) & (_SLOTS - 1)
-    return 0

@@ -7,10 +7,34 @@ nothing else, so the last value that has a form belongs to the form that opens l
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.dress import (
+    BACKSLASH,
+    BAR,
+    BLANK,
+    CLOSING_BRACE,
+    DASH,
+    FENCED,
+    HASHES,
+    OPENING,
+    OPENING_BRACE,
+    UNDERSCORE,
+    is_alnum,
+)
+from relfast_kernels.text.find import BLANKS, DIGITS, LF, byte_set, skip, skip_back
+from relfast_kernels.text.values import (
+    CHOICE,
+    CLOSERS,
+    OPENERS,
+    STOPS,
+    is_wordy,
+    value_at,
+    word_before,
+    word_end,
+)
+from relfast_kernels.text.words import (
     ADVERB,
     AUXILIARY,
     BE,
@@ -18,10 +42,8 @@ from relfast_kernels.text.dress import (
     CHOOSES,
     CHOOSES_BARE,
     CONCLUDES,
-    FENCED,
     FILLER,
     FITS,
-    HASHES,
     IT,
     JOINS,
     LABEL,
@@ -34,26 +56,15 @@ from relfast_kernels.text.dress import (
     WEAK,
     YES,
     flags_of,
-    is_alnum,
-)
-from relfast_kernels.text.find import BLANKS, DIGITS, LF, byte_set, skip, skip_back
-from relfast_kernels.text.values import (
-    BACKSLASH,
-    CHOICE,
-    CLOSERS,
-    OPENERS,
-    STOPS,
-    UNDERSCORE,
-    is_wordy,
-    value_at,
-    word_before,
-    word_end,
 )
 
-EQUALS, OPENING_BRACE, CLOSING_BRACE, CLOSING_ANGLE = map(ord, "={}>")
+EQUALS, OPENING_ANGLE, CLOSING_ANGLE, QUOTE, APOSTROPHE, COMMA = map(ord, "=<>\"',")
 NO_WORD: Final = byte_set("".join(char for char in map(chr, range(128)) if not char.isalnum()))
 _FILLS: Final = byte_set(" \"'([#")
 """What may stand between a form's opening and its value."""
+_BEFORE_HELD: Final = byte_set(" \"'([#{>\n")
+"""What may stand between a box or a tag and a variable of several letters."""
+_TIES, _BRACKETS, _STOPS = byte_set(":=|->"), byte_set("{})"), byte_set(",.!?")
 _FILLS_LIST: Final = byte_set(" \"'([#{\\:\n")
 """The same between joined values."""
 _BEFORE_JOINED: Final = byte_set(" \"'([\\")
@@ -61,12 +72,18 @@ _JOINED_BY: Final = byte_set(",/&")
 _PAUSES: Final = byte_set(" ,:")
 _AFTER_CHOICE: Final = byte_set(" )]:-")
 
-NO_FORM, IS_BOX, IS_TAG, IS_LABEL, IS_OWN, IS_HASHED, IS_SENTENCE = range(7)
+NO_FORM, IS_BOX, IS_TAG, IS_LABEL, IS_OWN, IS_HASHED, IS_SENTENCE, IS_LINE = range(8)
 """Forms that a value can be in."""
-CROSSED, NOUNED, CONCLUDED, OPEN, AT_LINE, QUOTED, VARIABLE = (1 << bit for bit in range(7))
+_GOES_ON: Final = -1
+"""In place of a form: it is not known yet."""
+CROSSED, NOUNED, CONCLUDED, OPEN, AT_LINE, QUOTED, VARIABLE, LINKED, MARKED, _STRANGE, _EQUALS, _HELD = (
+    1 << bit for bit in range(12)
+)
 """What `look_left` met: the beginning of the value's line, a noun, a word that concludes, the beginning of
 the paragraph; nothing but these before the value on its line; a label in quotation marks (JSON); a variable
-and its sign of equality ("k = 4")."""
+and its sign of equality ("k = 4"); a word or a sign that ties a value to its label, and whether it was a
+sign; another filler; a sign of equality right now; a variable of several letters, before which only a box or
+a tag counts."""
 
 _MAX_FILLERS: Final = 16
 _MAX_STEPS: Final = 256
@@ -91,6 +108,156 @@ def _named_tag(text: Any, low: int, at: int) -> Any:
     return -1, 0
 
 
+class _Look(NamedTuple):
+    """How far `look_left` is: at ``pos``, having met ``fillers`` words between a form's opening and its
+    value, and the ``form``, if it is known. See there for the others."""
+
+    pos: int
+    inside: int
+    seen: int
+    fillers: int
+    form: int
+
+
+@kernel
+def _on(look: _Look, pos: int, seen: int) -> _Look:
+    return _Look(pos, look.inside, seen, look.fillers, _GOES_ON)
+
+
+@kernel
+def _found(look: _Look, form: int, pos: int) -> _Look:
+    return _Look(pos, look.inside, look.seen, look.fillers, form)
+
+
+@kernel
+def _tied(look: _Look, pos: int, bits: int) -> _Look:
+    """What ties a value to its label ends behind ``pos``: the first such thing met ends where the value
+    begins."""
+    inside = look.inside if look.seen & LINKED else look.pos
+    return _Look(pos, inside, look.seen | bits, look.fillers, _GOES_ON)
+
+
+@kernel
+def _over_line(byte: int, look: _Look) -> _Look:
+    """The beginning of a line: the mark of a fence, hashes, or the end of the line above."""
+    pos, inside, seen = look.pos, look.inside, look.seen
+    begins = not seen & (CROSSED | LINKED | _STRANGE)
+    if byte == HASHES and begins and not seen & NOUNED:
+        return _Look(pos - 1, pos, seen, look.fillers, IS_HASHED)
+    if byte != HASHES and begins:
+        seen |= AT_LINE
+    if byte == LF and not seen & (CROSSED | LINKED):
+        inside = pos
+    return _Look(pos - 1, inside, seen | CROSSED if byte == LF else seen, look.fillers, _GOES_ON)
+
+
+@kernel
+def _over_sign(text: Any, low: int, at: int, byte: int, look: _Look) -> _Look:
+    """A sign that ties a value to its label, or ends a tag."""
+    pos, seen = look.pos, look.seen
+    before = int(text[pos - 2]) if pos - 2 >= low else 0
+    if byte == BAR:
+        return _found(look, NO_FORM, pos) if seen & CROSSED else _tied(look, pos - 1, LINKED | MARKED)
+    if byte == DASH:
+        ties = pos < at and text[pos] == BLANK and not seen & LINKED
+        return _tied(look, pos - 1, LINKED | MARKED) if ties else _found(look, NO_FORM, pos)
+    if byte == CLOSING_ANGLE and before != DASH and before != EQUALS:
+        first, flags = _named_tag(text, low, pos)
+        is_tag = first >= 0 and flags & TAG != 0
+        return _Look(first, pos, seen, look.fillers, IS_TAG) if is_tag else _found(look, NO_FORM, pos)
+    look = _tied(look, pos - 2 if byte == CLOSING_ANGLE else pos - 1, LINKED | MARKED)
+    if byte == CLOSING_ANGLE:
+        return look
+    equals = (byte == EQUALS and not seen & LINKED) or (seen & _EQUALS != 0 and text[pos] == EQUALS)
+    return _on(look, look.pos, look.seen | _EQUALS if equals else look.seen & ~_EQUALS)
+
+
+@kernel
+def _over_bracket(text: Any, low: int, byte: int, look: _Look) -> _Look:
+    """The brace of a box, a subscript in braces ("x_{1} = 4"), or a remark in brackets."""
+    pos, seen = look.pos, look.seen
+    if byte == OPENING_BRACE:
+        if pos - 1 == low or not is_alnum(text[pos - 2]):
+            return _on(look, pos - 1, seen)
+        first, flags = word_before(text, low, pos - 1)
+        start = first - 1 if first > low and text[first - 1] == BACKSLASH else first
+        return _Look(start, pos, seen, look.fillers, IS_BOX if flags & BOX else NO_FORM)
+    opening = OPENING_BRACE if byte == CLOSING_BRACE else OPENING
+    here = pos - 1
+    while here > low and text[here - 1] != opening and text[here - 1] != LF and pos - here < _MAX_NAME:
+        here -= 1
+    if here == low or text[here - 1] != opening:
+        return _found(look, NO_FORM, pos)
+    here -= 1
+    if byte == CLOSING_BRACE:
+        is_index = seen & _EQUALS != 0 and here > low and text[here - 1] == UNDERSCORE
+        return _on(look, here - 1, seen) if is_index else _found(look, NO_FORM, pos)
+    return _on(look, here, seen) if seen & (LINKED | CROSSED) else _found(look, NO_FORM, pos)
+
+
+@kernel
+def _over_stop(text: Any, low: int, at: int, byte: int, look: _Look) -> _Look:
+    """A comma behind a word that concludes, or the end of the sentence before."""
+    pos = look.pos
+    if byte == COMMA:
+        _, flags = word_before(text, low, pos - 1)
+        return _on(look, pos - 1, look.seen) if flags & CONCLUDES else _found(look, NO_FORM, pos)
+    begins = pos < at and text[pos] == BLANK and not look.seen & (CROSSED | LINKED | _STRANGE)
+    return _found(look, IS_SENTENCE if begins else NO_FORM, pos)
+
+
+@kernel
+def _is_weak(text: Any, low: int, first: int) -> bool:
+    """Whether a label that begins at ``first`` is no name of the answer, having no qualifier: "every panel
+    is"."""
+    here, before = word_before(text, low, skip_back(text, low, first, BLANKS))
+    if before & LABEL:  # "the correct answer choice is"
+        _, before = word_before(text, low, skip_back(text, low, here, BLANKS))
+    return not before & QUALIFIER
+
+
+@kernel
+def _over_word(text: Any, low: int, at: int, look: _Look) -> _Look:
+    """A word: a variable before its sign of equality, a label, a link, a filler."""
+    pos, seen = look.pos, look.seen
+    first, flags = word_before(text, low, pos)
+    if seen & _EQUALS and not DIGITS[text[first]] and not flags & (LABEL | LINK | QUALIFIED):
+        is_short = pos - first == 1 or text[first + 1] == UNDERSCORE or DIGITS[text[first + 1]]
+        seen = seen & ~(_EQUALS | LINKED | MARKED | _HELD) | VARIABLE | _STRANGE
+        start = first - 1 if first > low and text[first - 1] == BACKSLASH else first
+        # "count = 4" in a box or a tag; "x = 4" behind a label, too
+        return _on(look, start, seen if is_short else seen | _HELD)
+    look = _on(look, pos, seen & ~_EQUALS)
+    if flags & LABEL and (seen & LINKED or (seen & (CROSSED | VARIABLE) == CROSSED and not look.fillers)):
+        weak = seen & (LINKED | MARKED) == LINKED and flags & WEAK != 0 and _is_weak(text, low, first)
+        if weak or not (seen & LINKED or _begins_line(text, low, first)):
+            return _found(look, NO_FORM, pos)
+        if first > low and text[first - 1] == QUOTE and pos < at and text[pos] == QUOTE:
+            look = _on(look, pos, look.seen | QUOTED)
+        return _found(look, IS_LABEL, first)
+    before_first, before = first, 0
+    if flags & (QUALIFIED | BE):
+        before_first, before = word_before(text, low, skip_back(text, low, first, BLANKS))
+    if flags & QUALIFIED and seen & LINKED and before & QUALIFIER:
+        return _found(look, IS_LABEL, first)
+    if flags & LINK:
+        if flags & BE and not before & AUXILIARY:
+            return _found(_tied(look, first, LINKED), NO_FORM, first)
+        look = _tied(look, before_first if flags & BE else first, LINKED)
+    elif flags & FILLER:
+        seen = look.seen
+        if not seen & CROSSED:
+            if flags & (NOUN | CONCLUDES):
+                seen |= NOUNED if flags & NOUN else CONCLUDED
+            elif not flags & QUALIFIER:
+                seen |= _STRANGE
+        look = _on(look, first, seen)
+    else:
+        return _found(look, NO_FORM, pos)
+    form = _GOES_ON if look.fillers < _MAX_FILLERS else NO_FORM
+    return _Look(look.pos, look.inside, look.seen, look.fillers + 1, form)
+
+
 @kernel
 def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
     """The form of what begins at ``at``: of a value, or of anything else (`marked.find_form`).
@@ -106,155 +273,36 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
     -------
     (form, start, seen, inside)
         ``start``: where the form opens; ``seen``: bits of what was met; ``inside``: where that begins what
-        the
-        form holds, right behind its opening.
+        the form holds, right behind its opening.
     """
-    seen = CROSSED if crossed else 0
-    linked, marked, fillers, steps = False, False, 0, 0
-    strange = equals = held = False
-    pos = inside = at
-    while pos > low:
+    look = _Look(at, at, CROSSED if crossed else 0, 0, _GOES_ON)
+    steps = 0
+    while look.pos > low and look.form == _GOES_ON:
+        pos = look.pos
         byte = int(text[pos - 1])
         steps += 1
-        if steps > _MAX_STEPS:
-            return NO_FORM, pos, seen, inside
-        if held and not (_FILLS[byte] or byte == LF or byte == OPENING_BRACE or byte == CLOSING_ANGLE):
-            return NO_FORM, pos, seen, inside
-        if _FILLS[byte]:
-            pos = skip_back(text, low, pos - 1, BLANKS)
-        elif byte == 10:
-            if not seen & CROSSED:
-                seen |= CROSSED
-                if not linked:
-                    inside = pos
-                    if not strange:
-                        seen |= AT_LINE
-            pos -= 1
-        elif byte == FENCED:
-            if not seen & CROSSED and not linked and not strange:
-                seen |= AT_LINE
-            pos -= 1
-        elif byte == HASHES:
-            if not seen & (NOUNED | CROSSED) and not linked and not strange:
-                return IS_HASHED, pos - 1, seen, pos
-            pos -= 1
-        elif byte == 123:
-            pos -= 1
-            if pos > low and is_alnum(text[pos - 1]):
-                first, flags = word_before(text, low, pos)
-                if flags & BOX:
-                    return IS_BOX, first - (first > low and text[first - 1] == BACKSLASH), seen, pos + 1
-                return NO_FORM, pos, seen, inside
-        elif byte == 58 or byte == 61:
-            equals = (byte == EQUALS and not linked) or (equals and text[pos] == EQUALS)
-            inside = inside if linked else pos
-            linked = marked = True
-            pos -= 1
-        elif byte == 124:
-            if seen & CROSSED:
-                return NO_FORM, pos, seen, inside
-            inside = inside if linked else pos
-            linked = marked = True
-            pos -= 1
-        elif byte == 62:
-            before = int(text[pos - 2]) if pos - 2 >= low else 0
-            if before == 45 or before == 61:
-                inside = inside if linked else pos
-                linked = marked = True
-                pos -= 2
-            else:
-                first, flags = _named_tag(text, low, pos)
-                if first >= 0 and flags & TAG:
-                    return IS_TAG, first, seen, pos
-                return NO_FORM, pos, seen, inside
-        elif byte == 45:
-            if pos < at and text[pos] == 32 and not linked:
-                inside = pos
-                linked = marked = True
-                pos -= 1
-            else:
-                return NO_FORM, pos, seen, inside
-        elif byte == CLOSING_BRACE and equals:
-            # a subscript: "x_{1} = 4"
-            here = pos - 1
-            while here > low and text[here] != OPENING_BRACE and pos - here < _MAX_NAME:
-                here -= 1
-            if text[here] != OPENING_BRACE or here == low or text[here - 1] != UNDERSCORE:
-                return NO_FORM, pos, seen, inside
-            pos = here - 1
-        elif byte == 41:
-            here = pos - 1
-            while here > low and text[here - 1] != 40 and text[here - 1] != 10 and pos - here < _MAX_NAME:
-                here -= 1
-            if here > low and text[here - 1] == 40 and (linked or seen & CROSSED):
-                pos = here - 1
-            else:
-                return NO_FORM, pos, seen, inside
-        elif byte == 44:
-            _, flags = word_before(text, low, pos - 1)
-            if not flags & CONCLUDES:
-                return NO_FORM, pos, seen, inside
-            pos -= 1
-        elif byte == 46 or byte == 33 or byte == 63:
-            if pos < at and text[pos] == 32 and not seen & CROSSED and not linked and not strange:
-                return IS_SENTENCE, pos, seen, inside
-            return NO_FORM, pos, seen, inside
+        if steps > _MAX_STEPS or (look.seen & _HELD and not _BEFORE_HELD[byte]):
+            look = _found(look, NO_FORM, pos)
+        elif _FILLS[byte]:
+            look = _on(look, skip_back(text, low, pos - 1, BLANKS), look.seen)
         elif is_wordy(byte):
-            first, flags = word_before(text, low, pos)
-            if equals and not DIGITS[text[first]] and not flags & (LABEL | LINK | QUALIFIED):
-                is_short = pos - first == 1 or text[first + 1] == UNDERSCORE or DIGITS[text[first + 1]]
-                held = not is_short  # "count = 4" in a box or a tag; "x = 4" behind a label, too
-                pos = first - 1 if first > low and text[first - 1] == BACKSLASH else first
-                seen |= VARIABLE
-                equals = linked = marked = False
-                strange = True
-                continue
-            equals = False
-            if flags & LABEL and (linked or (seen & (CROSSED | VARIABLE) == CROSSED and not fillers)):
-                worded = linked and not marked
-                weak = worded and flags & WEAK != 0
-                if weak:
-                    here, before = word_before(text, low, skip_back(text, low, first, BLANKS))
-                    if before & LABEL:  # "the correct answer choice is"
-                        _, before = word_before(text, low, skip_back(text, low, here, BLANKS))
-                    weak = not before & QUALIFIER
-                if not weak and (linked or _begins_line(text, low, first)):
-                    if first > low and text[first - 1] == 34 and pos < at and text[pos] == 34:
-                        seen |= QUOTED
-                    return IS_LABEL, first, seen, inside
-                return NO_FORM, pos, seen, inside
-            if flags & QUALIFIED and linked:
-                _, before = word_before(text, low, skip_back(text, low, first, BLANKS))
-                if before & QUALIFIER:
-                    return IS_LABEL, first, seen, inside
-            if flags & LINK:
-                inside = inside if linked else pos
-                linked = True
-                if flags & BE:
-                    here = skip_back(text, low, first, BLANKS)
-                    before_first, before = word_before(text, low, here)
-                    if not before & AUXILIARY:
-                        return NO_FORM, first, seen, inside
-                    first = before_first
-            elif flags & FILLER:
-                if not seen & CROSSED:
-                    if flags & NOUN:
-                        seen |= NOUNED
-                    elif flags & CONCLUDES:
-                        seen |= CONCLUDED
-                    elif not flags & QUALIFIER:
-                        strange = True
-            else:
-                return NO_FORM, pos, seen, inside
-            fillers += 1
-            if fillers > _MAX_FILLERS:
-                return NO_FORM, pos, seen, inside
-            pos = first
+            look = _over_word(text, low, at, look)
+        elif byte == LF or byte == FENCED or byte == HASHES:
+            look = _over_line(byte, look)
+        elif _TIES[byte]:
+            look = _over_sign(text, low, at, byte, look)
+        elif _BRACKETS[byte]:
+            look = _over_bracket(text, low, byte, look)
+        elif _STOPS[byte]:
+            look = _over_stop(text, low, at, byte, look)
         else:
-            return NO_FORM, pos, seen, inside
-    if not seen & CROSSED and not linked and not strange:
+            look = _found(look, NO_FORM, pos)
+    seen = look.seen
+    if look.form != _GOES_ON:
+        return look.form, look.pos, seen, look.inside
+    if not seen & (CROSSED | LINKED | _STRANGE):
         seen |= AT_LINE
-    return NO_FORM, pos, seen if seen & VARIABLE else seen | OPEN, inside
+    return NO_FORM, look.pos, seen if seen & VARIABLE else seen | OPEN, look.inside
 
 
 @kernel
@@ -277,7 +325,7 @@ def _begins_line(text: Any, low: int, at: int) -> bool:
 
 
 @kernel
-def _own_tag(text: Any, low: int, start: int, stop: int, end: int) -> Any:
+def own_tag(text: Any, low: int, start: int, stop: int, end: int) -> Any:
     """Start and end of a tag that is itself a yes or no (``<yes>``); -1: it is none."""
     first = skip_back(text, low, start, BLANKS)
     stop = skip(text, stop, end, BLANKS)

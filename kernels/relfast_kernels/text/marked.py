@@ -18,17 +18,16 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.dress import (
-    ENDS,
+    BACKSLASH,
+    BAR,
+    BLANK,
+    CLOSING_BRACE,
     FENCED,
-    FILLER,
     HASHES,
-    LINK,
-    MAX_FENCES,
     NO_END,
+    OPENING_BRACE,
     PLAIN,
-    find_fences,
-    flags_of,
-    paragraph_before,
+    SLASH,
     undress,
     undress_up_to,
 )
@@ -44,18 +43,21 @@ from relfast_kernels.text.find import (
     skip_back,
 )
 from relfast_kernels.text.forms import (
-    CLOSING_BRACE,
+    COMMA,
     IS_BOX,
     IS_HASHED,
     IS_LABEL,
     IS_TAG,
     NO_FORM,
-    OPENING_BRACE,
+    OPENING_ANGLE,
+    QUOTE,
     QUOTED,
     has_word,
     look_left,
 )
-from relfast_kernels.text.values import BACKSLASH, ROUND_OPENING, SLASH, flags_at, is_wide, is_wordy, word_end
+from relfast_kernels.text.paragraphs import MAX_FENCES, Fences, find_fences, paragraph_before
+from relfast_kernels.text.values import ROUND_OPENING, flags_at, is_wide, is_wordy, word_end
+from relfast_kernels.text.words import ENDS, FILLER, LINK, flags_of
 
 FORM_ROOM: Final = 64
 FORM_RESULT: Final = 3 + 2 * MAX_FENCES
@@ -67,7 +69,6 @@ MAX_TRIES: Final = 50
 WIDE: Final = 0xE3
 """Characters that begin with it, or with more, need no blanks between words: Chinese, Japanese, Korean."""
 
-BAR, QUOTE, ANGLE, COMMA, BLANK = map(ord, '|"<, ')
 _BEGIN, _END = np.frombuffer(b"begin", np.uint8), np.frombuffer(b"end", np.uint8)
 _OPENING: Final = byte_set("([{")
 _CLOSING: Final = byte_set(")]}")
@@ -137,7 +138,7 @@ def _value_end(text: Any, begin: int, end: int, form: int, quoted: bool) -> int:
             depth -= 1
             if depth < 0 and (is_label or byte == CLOSING_BRACE):
                 return at
-        elif byte == ANGLE and at + 1 < end and text[at + 1] == SLASH:
+        elif byte == OPENING_ANGLE and at + 1 < end and text[at + 1] == SLASH:
             return at
         elif byte == BACKSLASH and at + 1 < end:
             # the environments of TeX are brackets, too
@@ -170,7 +171,7 @@ def _begins_word(text: Any, low: int, at: int) -> bool:
 def _closing_tag(text: Any, at: int, end: int) -> int:
     """Where the next closing tag begins; ``end`` if there is none: an open tag reaches to the text's end."""
     while at < end:
-        at = find_byte(text, at, end, ANGLE)
+        at = find_byte(text, at, end, OPENING_ANGLE)
         if at + 1 < end and text[at + 1] == SLASH:
             return at
         at += 1
@@ -192,7 +193,7 @@ def _skip_fillers(text: Any, begin: int, end: int, stop: int) -> int:
 
 @kernel
 def _held(
-    text: Any, first: int, last: int, end: int, fences: Any, n_fences: int, work: Any, to: int, high: int,
+    text: Any, first: int, last: int, end: int, fences: Fences, work: Any, to: int, high: int,
     form: int, inside: int, quoted: bool,
 ) -> Any:  # fmt: skip
     """Begin and end, in ``text``, of what a form holds from work[inside] on; equal if it holds nothing.
@@ -207,10 +208,10 @@ def _held(
     begin += 1 if quoted and begin < high and work[begin] == QUOTE else 0
     if (form != IS_TAG or stop < high) and not has_word(work, begin, stop):
         return last, last
-    _, start, _ = undress_up_to(text, first, last, fences, n_fences, work, to, PLAIN, begin)
+    _, start, _ = undress_up_to(text, first, last, fences, work, to, PLAIN, begin)
     if form == IS_TAG and stop == high:
         return start, _closing_tag(text, start, end)
-    _, _, behind = undress_up_to(text, first, last, fences, n_fences, work, to, PLAIN, stop)
+    _, _, behind = undress_up_to(text, first, last, fences, work, to, PLAIN, stop)
     # \\text{The answer is x}: its brace is not of x
     depth: Any = 0
     for at in range(start, behind):
@@ -224,14 +225,12 @@ def _held(
 
 
 @kernel
-def _below(
-    text: Any, first: int, last: int, end: int, fences: Any, n_fences: int, work: Any, to: int, form: int
-) -> Any:
+def _below(text: Any, first: int, last: int, end: int, fences: Fences, work: Any, to: int, form: int) -> Any:
     """`_held` by a label that ends its paragraph: the first line of the one below it, text[first:last]."""
-    high = undress(text, first, last, fences, n_fences, work, to)
+    high = undress(text, first, last, fences, work, to)
     if high == to or work[to] == FENCED:
         return last, last
-    return _held(text, first, last, end, fences, n_fences, work, to, high, form, to, False)
+    return _held(text, first, last, end, fences, work, to, high, form, to, False)
 
 
 @kernel
@@ -258,14 +257,14 @@ def find_form(text: Any, start: int, end: int, work: Any, to: int, numbers: Any)
     (form, opens, begin, stop)
         `NO_FORM` or its kind, where it opens, and the span of what it holds.
     """
-    n_fences = find_fences(text, start, end, numbers)
+    fences = find_fences(text, start, end, numbers)
     stop, below, below_end, tries = end, end, end, 0
     while stop > start:
         first, last = paragraph_before(text, start, stop)
         if first == last:
             break
         stop = first
-        high = undress(text, first, last, numbers, n_fences, work, to)
+        high = undress(text, first, last, fences, work, to)
         at = high
         while at > to and tries < MAX_TRIES:
             crossed = at == high
@@ -276,18 +275,16 @@ def find_form(text: Any, start: int, end: int, work: Any, to: int, numbers: Any)
                     begin = behind = last
                     if not crossed:
                         begin, behind = _held(
-                            text, first, last, end, numbers, n_fences, work, to, high, form, inside,
+                            text, first, last, end, fences, work, to, high, form, inside,
                             seen & QUOTED != 0,
                         )  # fmt: skip
                     elif form == IS_TAG:
                         behind = _closing_tag(text, last, end)
                     else:
-                        begin, behind = _below(text, below, below_end, end, numbers, n_fences, work, to, form)
-                        high = undress(text, first, last, numbers, n_fences, work, to)
+                        begin, behind = _below(text, below, below_end, end, fences, work, to, form)
+                        high = undress(text, first, last, fences, work, to)
                     if begin < behind <= begin + MAX_HELD:
-                        _, _, opens = undress_up_to(
-                            text, first, last, numbers, n_fences, work, to, PLAIN, opens
-                        )
+                        _, _, opens = undress_up_to(text, first, last, fences, work, to, PLAIN, opens)
                         return form, opens, begin, behind
             at -= 1
         if high > to:
@@ -302,4 +299,4 @@ def read_form(text: Any, start: int, end: int, how: int, work: Any, to: int, num
     form, opens, begin, stop = find_form(text, start, end, work, to, numbers)
     if form == NO_FORM:
         return NO_FORM, start, to
-    return form, opens, undress_up_to(text, begin, stop, numbers, 0, work, to, how, NO_END)[0]
+    return form, opens, undress_up_to(text, begin, stop, Fences(numbers, 0), work, to, how, NO_END)[0]

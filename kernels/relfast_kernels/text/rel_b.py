@@ -39,7 +39,7 @@ from relfast_kernels.layouts import (
     TOKEN_START,
     TP_SHIFT,
 )
-from relfast_kernels.text.answers import MAX_CLAIMED, SEVERAL, TAXA, read_claim
+from relfast_kernels.text.answers import SEVERAL, read_claim
 from relfast_kernels.text.characters import find_number, is_word, skip_number, white_length
 from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
 from relfast_kernels.text.find import (
@@ -54,6 +54,7 @@ from relfast_kernels.text.find import (
 )
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.json_strings import QUOTE
+from relfast_kernels.text.taxa import MAX_CLAIMED, TAXA
 
 TAXON, _TAXA = np.frombuffer(b"taxon", np.uint8), np.frombuffer(b"taxa", np.uint8)
 _DOTTED_I: Final = np.frombuffer("İ".encode(), np.uint8)

@@ -10,7 +10,10 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.dress import (
+from relfast_kernels.text.dress import is_alnum
+from relfast_kernels.text.find import BLANKS, DIGITS, LETTERS, LF, byte_set, listed, skip
+from relfast_kernels.text.vectors import equal, load, within
+from relfast_kernels.text.words import (
     COUNTS,
     ENDS,
     NO,
@@ -21,11 +24,10 @@ from relfast_kernels.text.dress import (
     POWER,
     YES,
     flags_of,
-    is_alnum,
 )
-from relfast_kernels.text.find import BLANKS, DIGITS, LETTERS, LF, byte_set, listed, skip
 
-ZERO, POINT, SLASH, UNDERSCORE, BACKSLASH, ROUND_OPENING = map(ord, "0./_\\(")
+ZERO, NINE, POINT, SLASH, UNDERSCORE, BACKSLASH, ROUND_OPENING = map(ord, "09./_\\(")
+_A, _E, _F, _H, _I, _N, _O, _S, _T, _Y, _Z = map(ord, "aefhinostyz")
 
 CLOSERS: Final = byte_set(" )]}\"'>")
 """What may stand between a value and the end of its line, or a question mark."""
@@ -296,6 +298,23 @@ def whole_number_end(text: Any, low: int, at: int, end: int) -> int:
         return at
     stop = _skip_zeros(text, stop, end)
     return stop if _stands_right(text, stop, end) else at
+
+
+@kernel
+def beginnings(text: Any, low: int, at: int, kind: int) -> Any:
+    """A bit for each place of the block at ``at`` where a value, or an integer that is none, can begin: a
+    digit, or two letters of an ordinal, a yes or a no, behind no letter or digit."""
+    block, second = load(text, at), load(text, at + 1)
+    if kind == CHOICE:
+        firsts = equal(block, _E) | equal(block, _F) | equal(block, _S) | equal(block, _T)
+        seconds = equal(second, _E) | equal(second, _H) | equal(second, _I) | equal(second, _O)
+        places = (firsts & seconds) | within(block, ZERO, NINE)
+    else:
+        places = (equal(block, _N) & equal(second, _O)) | (equal(block, _Y) & equal(second, _E))
+    within_word = (within(block, ZERO, NINE) | within(block, _A, _Z)) << np.uint64(1)
+    if at > low and is_alnum(text[at - 1]):
+        within_word |= np.uint64(1)
+    return places & ~within_word
 
 
 @kernel

@@ -55,6 +55,14 @@ if not BUILDING:
         """A block with bit 5 set in each byte: ASCII letters in lower case (other bytes change too)."""
         return block.translate(_LOWER)
 
+    def lowered(block: Any) -> Any:
+        """A block with its ASCII letters in lower case."""
+        return block.lower()
+
+    def last(places: Any) -> int:
+        """The index of the highest bit that is set, or -1."""
+        return int(places).bit_length() - 1
+
     def first(places: Any) -> int:
         """The index of the lowest bit that is set, or `WIDTH`."""
         bits = int(places)
@@ -165,6 +173,19 @@ else:
     def lower(builder: Any, block: Any) -> Any:
         """See the plain one."""
         return builder.or_(block, ir.Constant(_VECTOR, [32] * WIDTH))
+
+    @_made(_BLOCK, _BLOCK)
+    def lowered(builder: Any, block: Any) -> Any:
+        """See the plain one."""
+        above = builder.sub(block, ir.Constant(_VECTOR, [65] * WIDTH))
+        is_capital = builder.icmp_unsigned("<", above, ir.Constant(_VECTOR, [26] * WIDTH))
+        bits = builder.and_(builder.sext(is_capital, _VECTOR), ir.Constant(_VECTOR, [32] * WIDTH))
+        return builder.or_(block, bits)
+
+    @_made(types.int64, types.uint64)
+    def last(builder: Any, places: Any) -> Any:
+        """See the plain one."""
+        return builder.sub(_number(WIDTH - 1), builder.ctlz(places, ir.Constant(ir.IntType(1), 0)))
 
     @_made(types.int64, types.uint64)
     def first(builder: Any, places: Any) -> Any:
