@@ -127,7 +127,7 @@ LABELS: Final = (None, "no", "yes")
 
 def vote(claim: Homoplasy) -> int:
     """The kernel's vote for a claim, by its label and the set of its taxa (for maj@k)."""
-    return published().vote_of(claim.label == "yes", [*map(utf8, set(claim.taxa))])
+    return int(published().vote_of(claim.label == "yes", [*map(utf8, set(claim.taxa))]))
 
 
 def published() -> Any:
