@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from string import ascii_lowercase
 from typing import Any
 
@@ -12,10 +13,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from relfast_kernels.text import characters
+from seeds import fresh
 
 from relfast import evaluate_response
-from relfast.records import Options
 from relfast.tasks import get_task
+from relfast.tasks.options import AllOptions
 from relfast.tasks.rel_c.extract import extract_molecules
 from relfast.tasks.text_scorer import TextScorer
 
@@ -39,6 +41,45 @@ def test_every_character() -> None:
             o for o in others if characters.behind_word(o.encode(), 0, len(o.encode()), letter.encode()) > 0
         ]
         assert taken == alike
+
+
+def is_text(data: bytes) -> bool:
+    try:
+        return re.search(r"[\0-\x1f\x7f]", data.decode()) is None
+    except UnicodeDecodeError:
+        return False
+
+
+def test_utf8() -> None:
+    """At every place of a block, of whole characters and of parts, at an array's end and before it."""
+    parts = [
+        "a",
+        "é",
+        "你",
+        "😀",
+        "\x80",
+        "\u07ff",
+        "\u0800",
+        "\ud7ff",
+        "\ue000",
+        "\uffff",
+        "\U00010000",
+        "\U0010ffff",
+    ]
+    pieces = [part.encode() for part in parts] * 8 + [
+        b"\xc0\x80", b"\xc1", b"\xe0\x9f\xbf", b"\xed\xa0\x80", b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80", b"\xf5", b"\xff", b"\x80",
+        b"\xe4\xbd", b"\xf0\x9f\x98", b"\xc3", b"\x7f", b"\x1f",
+    ]  # fmt: skip
+    rng, seen = fresh(7), Counter[bool]()
+    for number in range(6_000):
+        wanted = pieces[: 8 * len(parts)] if number % 3 else pieces
+        data = b"a" * rng.randrange(130) + b"".join(rng.choices(wanted, k=rng.randrange(1, 60)))
+        start = rng.randrange(3)
+        end = len(data) - rng.choice((0, 0, 1, 2, 3, rng.randrange(len(data))))
+        expected = is_text(data[start : max(start, end)])
+        assert characters.is_utf8(data, start, max(start, end)) == expected, (data, start, end)
+        seen[expected] += 1
+    assert min(seen.values()) > 1_000
 
 
 def test_lower_case_matters_to_no_published_rule_but_for_one_letter() -> None:
@@ -87,9 +128,9 @@ def test_published_rules(text: str) -> None:
     }
     for task, expected in said.items():
         assert evaluate_response("", golds[task], text, task).items() >= expected.items()
-        kernels = TextScorer.open(get_task(task), Options(), shows=True, longest=0)
+        kernels = TextScorer.open(get_task(task), AllOptions(), shows=True, longest=0)
         if kernels is not None and not re.search("[\ud800-\udfff]", text) and verdict != "Yeſ":
             [outcome] = kernels.score([kernels.prepare(golds[task], "")], [text])
             assert outcome is not None
             assert outcome.details.items() >= expected.items()
-    assert extract_molecules(text, Options()).value == naive_rel.tags(text)
+    assert extract_molecules(text, AllOptions()).value == naive_rel.tags(text)

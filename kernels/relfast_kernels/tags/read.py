@@ -42,13 +42,20 @@ from relfast_kernels.text.find import (
     find_either,
     find_outside,
     listed,
+    same_as,
     same_bytes,
     skip,
 )
 from relfast_kernels.text.form_table import BOX_TOKENS, BOXES, LANGUAGES, QUALIFIED, TAGS
 from relfast_kernels.text.reasoning import cut_reasoning
 
-NEWLINE, _RETURN, _LESS, _GREATER = map(ord, "\n\r<>")
+NEWLINE, _RETURN, _BLANK, _LESS, _GREATER, _AND, _SLASH, _BACKSLASH = map(ord, "\n\r <>&/\\")
+_COMMA, _SEMICOLON, _STOP, _COLON, _EQUALS, _STAR, _MINUS, _UNDERSCORE = map(ord, ",;.:=*-_")
+_TILDE, _TICK, _HASH, _ROUND, _SQUARE, _SQUARE_CLOSING, _CURLY, _CURLY_CLOSING = map(ord, "~`#([]{}")
+_WIDE, _WIDE_COLON = 0xEF, 0x9A
+"""The first byte of full-width brackets and of the full-width colon, and the colon's last one."""
+_NOTHING, _OPENS, _CLOSES, _LAYS_OUT, _BREAKS = range(5)
+"""What `_tag` finds."""
 _NAME: Final = np.frombuffer(b"smiles", np.uint8)
 
 _WHITE: Final = byte_set("\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f ")
@@ -85,17 +92,40 @@ _FORMS: Final = np.frombuffer(
     np.uint8,
 )
 """Beginnings of words of another form of answer."""
+_HASHES: Final = np.frombuffer(b"####\n", np.uint8)
 _LINKS: Final = np.frombuffer(b"is\nare\nbe\n", np.uint8)
 _JOINS: Final = np.frombuffer(b"or\nand\n", np.uint8)
+_OPEN_END, _WITH_STOP, _WITH_COLON, _WITH_DIGIT = range(4)
+"""How a line ends that may announce a list."""
 _LONGEST_LINE: Final = 200
 """Bytes of the longest line that can announce a list."""
+_LONGEST_JOINT: Final = 40
 _FEW: Final = 5
 """The most words of a heading."""
 
 _ORGANIC: Final = byte_set("BCNOPSFIbcnops*")
 _BONDS: Final = byte_set("-=#$:~/\\.()0123456789@+%")
 _ENDS: Final = byte_set(" \t\r\x0b\x0c\n`'\"$_")
+_TRAILING: Final = byte_set(",;!")
+_BULLETS: Final = byte_set("-+*>")
+_BEHIND_NUMBER: Final = byte_set(".)]:")
+_ESCAPED: Final = byte_set("\\#=_[]()")
+"""What markdown may put a backslash before."""
+_BETWEEN: Final = byte_set("\n\r,;")
+"""What separates the molecules of a tag."""
+_STOPS: Final = byte_set(".!?")
+_TILDES: Final = byte_set("~")
+_TURN: Final = np.frombuffer(b"<s>", np.uint8)
+_BEGINS: Final = byte_set("<&\\")
+_BEGINS[_WIDE] = True
+"""The first bytes of tags' opening brackets."""
+_DASHED: Final = 0xE2
+"""The first byte of dashes, quotation marks and arrows."""
+_LONGEST_ATOM: Final = 24
 _BEHIND_NAME: Final = byte_set(" /")
+_C, _B, _S, _L, _R, _I, _E = map(ord, "CBSlrie")
+_BROKEN: Final = np.frombuffer(b"\\n", np.uint8)
+_BREAK: Final = np.frombuffer(b"br\n", np.uint8)
 _LAYOUT: Final = np.frombuffer(b"code\npre\nb\nstrong\ni\nem\ntt\np\nspan\nsamp\nkbd\nu\nmark\n", np.uint8)
 
 
@@ -113,28 +143,28 @@ def _is_one_of(text: Any, at: int, end: int, some: Any) -> bool:
 
 @kernel
 def _tag(text: Any, at: int, end: int) -> Any:
-    """What tag begins at a bracket, and where it ends: 1 for an opening tag, 2 for a closing one of any name,
-    3 for one of layout, 4 for a line break; 0 for anything else."""
+    """What tag begins at a bracket, and where it ends: an opening one, a closing one of any name, one of
+    layout, a line break, or nothing."""
     k = _one_of(text, at, end, _OPENING)
     if k == at:
-        return 0, at
-    kind = 1
+        return _NOTHING, at
+    kind = _OPENS
     k = skip(text, k, end, BLANKS)
-    if k < end and (text[k] == 47 or text[k] == 92):
-        kind = 2
+    if k < end and (text[k] == _SLASH or text[k] == _BACKSLASH):
+        kind = _CLOSES
         k += 1
     name = skip(text, k, end, BLANKS)
     name_end = skip(text, name, min(name + 12, end), LETTERS)
     k = skip(text, name_end, end, _BEHIND_NAME)
     stop = _one_of(text, k, end, _CLOSING)
     if stop == k:
-        return 0, at
-    if kind == 1 and name_end - name == 2 and text[name] | 32 == 98 and text[name + 1] | 32 == 114:
-        return 4, stop
+        return _NOTHING, at
+    if kind == _OPENS and _is_one_of(text, name, name_end, _BREAK):
+        return _BREAKS, stop
     if _is_one_of(text, name, name_end, _LAYOUT):
-        return 3, stop
-    if kind == 1 and not _is_one_of(text, name, name_end, _SMILES):
-        return 0, at
+        return _LAYS_OUT, stop
+    if kind == _OPENS and not _is_one_of(text, name, name_end, _SMILES):
+        return _NOTHING, at
     return kind, stop
 
 
@@ -151,7 +181,7 @@ def _trim(text: Any, at: int, end: int) -> Any:
             at = k if k > at else at + 1
         while end > at:
             byte = text[end - 1]
-            if _ENDS[byte] or byte == 44 or byte == 59 or byte == 33 or (byte == 46 and end - at > 1):
+            if _ENDS[byte] or _TRAILING[byte] or (byte == _STOP and end - at > 1):
                 end -= 1
                 continue
             k = end - 1
@@ -164,39 +194,35 @@ def _trim(text: Any, at: int, end: int) -> Any:
             end = k
         if (
             end - at > 4
-            and text[at] == 42
-            and text[at + 1] == 42
-            and text[end - 1] == 42
-            and text[end - 2] == 42
+            and text[at] == _STAR
+            and text[at + 1] == _STAR
+            and text[end - 1] == _STAR
+            and text[end - 2] == _STAR
         ):
             at += 2
             end -= 2
-        elif (
-            end - at > 2
-            and (text[at] == 45 or text[at] == 43 or text[at] == 42 or text[at] == 62)
-            and text[at + 1] == 32
-        ):
+        elif end - at > 2 and _BULLETS[text[at]] and text[at + 1] == _BLANK:
             at += 2
         elif (
             end - at > 4
-            and text[at] == 92
-            and (text[at + 1] == 40 or text[at + 1] == 91)
-            and text[end - 2] == 92
+            and text[at] == _BACKSLASH
+            and (text[at + 1] == _ROUND or text[at + 1] == _SQUARE)
+            and text[end - 2] == _BACKSLASH
         ):
             at += 2
             end -= 2
-        elif end - at > 3 and text[at] == 92 and text[end - 1] == 125:
+        elif end - at > 3 and text[at] == _BACKSLASH and text[end - 1] == _CURLY_CLOSING:
             k = skip(text, at + 1, end, LETTERS)
-            if k > at + 1 and text[k] == 123:
+            if k > at + 1 and text[k] == _CURLY:
                 at = k + 1
                 end -= 1
         else:
             # 1. 1) (1) [1]
             k = at
-            opens = text[k] == 40 or text[k] == 91 if k < end else False
+            opens = text[k] == _ROUND or text[k] == _SQUARE if k < end else False
             k += opens
             first_digit, k = k, skip(text, k, end, DIGITS)
-            if k > first_digit and k + 1 < end and text[k] in (46, 41, 93, 58) and text[k + 1] == 32:
+            if k > first_digit and k + 1 < end and _BEHIND_NUMBER[text[k]] and text[k + 1] == _BLANK:
                 at = k + 2
         if at == first and end == last:
             return at, end
@@ -207,16 +233,16 @@ def _put(text: Any, at: int, end: int, out: Any, to: int) -> int:
     """Write a piece, without escapes and with dashes in ASCII; the offset after it."""
     while at < end:
         byte = text[at]
-        if byte >= 128:
+        if byte >= 0x80:
             k = _one_of(text, at, end, _DASHES)
             if k > at:
-                byte, at = 45, k - 1
+                byte, at = _MINUS, k - 1
             else:
                 k = _one_of(text, at, end, _UNSEEN)
                 if k > at:
                     at = k
                     continue
-        elif byte == 92 and at + 1 < end and text[at + 1] in (92, 35, 61, 95, 91, 93, 40, 41):
+        elif byte == _BACKSLASH and at + 1 < end and _ESCAPED[text[at + 1]]:
             at += 1
             byte = text[at]
         out[to] = byte
@@ -231,20 +257,21 @@ def n_atoms(text: Any, at: int, end: int) -> int:
     n = 0
     while at < end:
         byte = text[at]
-        if byte == 91:
+        if byte == _SQUARE:
             k = at + 1
-            while k < end and text[k] != 93 and text[k] > 32 and text[k] < 127 and k - at < 24:
+            stop = min(at + _LONGEST_ATOM, end)
+            while k < stop and text[k] != _SQUARE_CLOSING and _BLANK < text[k] <= _TILDE:
                 k += 1
-            if k >= end or text[k] != 93 or k == at + 1:
+            if k >= end or text[k] != _SQUARE_CLOSING or k == at + 1:
                 return -1
             n += 1
             at = k + 1
-        elif _ORGANIC[byte] or byte == 83:
+        elif _ORGANIC[byte]:
             n += 1
-            follows = text[at + 1] if at + 1 < end else 0
+            follows = text[at + 1] if at + 1 < end else _BLANK
             # Cl, Br, Si, Se
-            two = (byte == 67 and follows == 108) or (byte == 66 and follows == 114)
-            two |= byte == 83 and (follows == 105 or follows == 101)
+            two = (byte == _C and follows == _L) or (byte == _B and follows == _R)
+            two |= byte == _S and (follows == _I or follows == _E)
             at += 2 if two else 1
         elif _BONDS[byte]:
             at += 1
@@ -264,32 +291,32 @@ def _read(text: Any, at: int, end: int, counts: bool, out: Any, to: int) -> Any:
     while at < end:
         k = at
         piece = to
-        while k < end and text[k] != NEWLINE and text[k] != 13 and text[k] != 44 and text[k] != 59:
-            if text[k] == 60:
+        while k < end and not _BETWEEN[text[k]]:
+            if text[k] == _LESS:
                 kind, _ = _tag(text, k, end)
-                if kind == 3 or kind == 4:
+                if kind == _LAYS_OUT or kind == _BREAKS:
                     break
-            if text[k] == 92 and k + 1 < end and text[k + 1] == 110 and (k + 2 == end or text[k + 2] == 32):
+            if same_as(text, k, min(k + 2, end), _BROKEN) and (k + 2 == end or text[k + 2] == _BLANK):
                 break
             k += 1
         first, last = _trim(text, at, k)
         at = k + 1
-        if k < end and text[k] == 60:
+        if k < end and text[k] == _LESS:
             _, at = _tag(text, k, end)
-        elif k < end and text[k] == 92:
+        elif k < end and text[k] == _BACKSLASH:
             at = k + 2
         if first == last:
             continue
         to = _put(text, first, last, out, to)
         atoms = n_atoms(out, piece, to)
         if atoms < 1:
-            is_fence = n == 0 and first >= 3 and text[first - 1] == 96 and text[first - 2] == 96
+            is_fence = n == 0 and first >= 3 and text[first - 1] == _TICK and text[first - 2] == _TICK
             if not is_fence:
                 if not counts:
                     return 0, start
                 to = copy(text, begin, end, out, start)
                 for k in range(start, to):
-                    out[k] = 95 if _WHITE[out[k]] else out[k]
+                    out[k] = _UNDERSCORE if _WHITE[out[k]] else out[k]
                 out[to] = NEWLINE
                 return 1, to + 1
             to = piece
@@ -306,21 +333,22 @@ def _announces(text: Any, at: int, end: int, whole: bool) -> bool:
     colon or "are", or it is a short heading."""
     if end - at > _LONGEST_LINE:
         return False
-    n, says, links, missing, closes = 0, False, False, False, 0
+    n, says, links, missing, closes = 0, False, False, False, _OPEN_END
     while at < end:
         byte = text[at]
         if not LETTERS[byte]:
-            if byte == 58 or byte == 61 or (byte == 0xEF and at + 2 < end and text[at + 2] == 0x9A):
-                closes = 3 if closes == 3 else 2
-            elif byte == 46 or byte == 33 or byte == 63:
-                closes = 1 if n > 0 else 0
-            elif 48 <= byte <= 57:
-                closes = 3
-            elif byte == 60:
-                while at < end and text[at] != 62:
+            wide_colon = byte == _WIDE and at + 2 < end and text[at + 2] == _WIDE_COLON
+            if byte == _COLON or byte == _EQUALS or wide_colon:
+                closes = _WITH_DIGIT if closes == _WITH_DIGIT else _WITH_COLON
+            elif _STOPS[byte]:
+                closes = _WITH_STOP if n > 0 else _OPEN_END
+            elif DIGITS[byte]:
+                closes = _WITH_DIGIT
+            elif byte == _LESS:
+                while at < end and text[at] != _GREATER:
                     at += 1
-            elif byte >= 128 and _one_of(text, at, end, _ELSEWHERE) > at:
-                says, closes = True, 0
+            elif byte >= 0x80 and _one_of(text, at, end, _ELSEWHERE) > at:
+                says, closes = True, _OPEN_END
                 n += 1
             at += 1
             continue
@@ -328,23 +356,23 @@ def _announces(text: Any, at: int, end: int, whole: bool) -> bool:
         says |= _is_one_of(text, at, stop, _ANNOUNCES) or (missing and _is_one_of(text, at, stop, _ISOMERS))
         missing = _is_one_of(text, at, stop, _MISSING)
         links = _is_one_of(text, at, stop, _LINKS)
-        closes = 0
+        closes = _OPEN_END
         n += 1
         at = stop
     if not (says or missing):
         return False
-    return closes == 2 or links or (whole and closes == 0 and n <= _FEW)
+    return closes == _WITH_COLON or links or (whole and closes == _OPEN_END and n <= _FEW)
 
 
 @kernel
 def _is_joined(text: Any, at: int, end: int) -> bool:
     """Whether nothing but a comma, a slash, "or" or "and" stands between two tags of one line."""
     joins = False
-    if end - at > 40:
+    if end - at > _LONGEST_JOINT:
         return False
     while at < end:
         byte = text[at]
-        if byte == NEWLINE or byte >= 128 or 48 <= byte <= 57:
+        if byte == NEWLINE or byte >= 0x80 or DIGITS[byte]:
             return False
         if LETTERS[byte]:
             stop = skip(text, at, end, LETTERS)
@@ -353,7 +381,7 @@ def _is_joined(text: Any, at: int, end: int) -> bool:
             joins = True
             at = stop
             continue
-        joins |= byte == 44 or byte == 47
+        joins |= byte == _COMMA or byte == _SLASH
         at += 1
     return joins
 
@@ -363,9 +391,9 @@ def _is_bare(text: Any, at: int, end: int) -> bool:
     """Whether no word stands between the line of an unclosed tag and the next tag, or the end."""
     while at < end:
         byte = text[at]
-        if (byte >= 0xC3 and byte != 0xE2 and byte != 0xEF) or LETTERS[byte]:
+        if (byte >= 0xC3 and byte != _DASHED and byte != _WIDE) or LETTERS[byte]:
             return False
-        if (byte == 60 or byte == 38 or byte == 92 or byte == 0xEF) and _tag(text, at, end)[0] == 1:
+        if _BEGINS[byte] and _tag(text, at, end)[0] == _OPENS:
             return True
         at += 1
     return True
@@ -376,9 +404,9 @@ def _may_have_form(text: Any, at: int, end: int) -> bool:
     """Whether a box, a tag or a label may stand here: a word of one, or letters of another script."""
     while at < end:
         byte = text[at]
-        if byte == 35 and at + 4 <= end and text[at + 1] == 35 and text[at + 2] == 35 and text[at + 3] == 35:
+        if byte == _HASH and _one_of(text, at, end, _HASHES) > at:
             return True
-        if byte >= 0xC3 and byte != 0xE2 and byte < 0xEF:
+        if byte >= 0xC3 and byte != _DASHED and byte < _WIDE:
             return True
         if not LETTERS[byte]:
             at += 1
@@ -386,6 +414,56 @@ def _may_have_form(text: Any, at: int, end: int) -> bool:
         if _one_of(text, at, end, _FORMS) > at:
             return True
         at = skip(text, at, end, LETTERS)
+    return False
+
+
+@kernel
+def _held(text: Any, at: int, end: int) -> Any:
+    """Where what an opening tag holds ends, which begins at ``at``, and where its closing tag ends (0: it has
+    none): with the closing tag, before another one, with its line if it is not closed, or at a blank line."""
+    last, line = at, -1
+    blank = False
+    while last < end:
+        byte = text[last]
+        if byte == NEWLINE:
+            if blank:
+                break
+            blank = True
+            line = last if line < 0 else line
+        elif byte > _BLANK:
+            blank = False
+            if _BEGINS[byte]:
+                kind, stop = _tag(text, last, end)
+                if kind == _CLOSES:
+                    return last, stop
+                if kind == _OPENS:
+                    break
+                if kind == _LAYS_OUT:
+                    last = stop
+                    continue
+        last += 1
+    return last if line < 0 else line, 0
+
+
+@kernel
+def _take_one(out: Any, first: int, to: int, stop: int, found: int) -> Any:
+    """Keep, of ``found`` molecules in out[to:stop], the first one, moved to ``first``: the offset after it,
+    and whether they differ."""
+    several = False
+    each = (stop - to) // found
+    for k in range(to + each, stop):
+        several |= out[k] != out[k - each]
+    return copy(out, to, to + each, out, first), several
+
+
+@kernel
+def _announced(text: Any, at: int, end: int) -> bool:
+    """Whether a line of text[at:end], which ends before a tag, announces a final list."""
+    while at < end:
+        line = find_byte(text, at, end, NEWLINE)
+        if _announces(text, at, line, line < end):
+            return True
+        at = line + 1
     return False
 
 
@@ -413,49 +491,24 @@ def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -
     at = behind = tilde = angle = start
     while at < end:
         byte = text[at]
-        if byte == 126 and at + 1 < end and text[at + 1] == 126:
+        if byte == _TILDE and at + 1 < end and text[at + 1] == _TILDE:
             stop = at
             if at >= tilde:
                 stop, tilde = struck_end(text, at, end)
-            while at < end and text[at] == 126:
-                at += 1
-            at = max(at, stop)
+            at = max(skip(text, at, end, _TILDES), stop)
             continue
-        if byte != 60 and byte != 38 and byte != 92 and byte != 0xEF:
+        if not _BEGINS[byte]:
             at += 1
             continue
         kind, inside = _tag(text, at, end)
-        if kind != 1:
+        if kind != _OPENS:
             stop = at
-            begins_turn = at == start and end - at > 2 and text[at + 1] == 115 and text[at + 2] == 62  # <s>
-            if byte == 60 and at >= angle and not begins_turn:
+            begins_turn = at == start and same_as(text, at, min(at + len(_TURN), end), _TURN)
+            if byte == _LESS and at >= angle and not begins_turn:
                 stop, angle = struck_end(text, at, end)
             at = stop if stop > at else at + 1
             continue
-        # go to its closing tag, to another tag or to a blank line
-        last = line = inside
-        closed, blank = 0, False
-        has_line = False
-        while last < end:
-            byte = text[last]
-            if byte == NEWLINE:
-                if blank:
-                    break
-                blank = True
-                if not has_line:
-                    line, has_line = last, True
-            elif byte > 32:
-                blank = False
-                if byte == 60 or byte == 38 or byte == 92 or byte == 0xEF:
-                    kind, stop = _tag(text, last, end)
-                    if kind == 1 or kind == 2:
-                        closed = stop if kind == 2 else 0
-                        break
-                    if kind == 3:
-                        last = stop
-                        continue
-            last += 1
-        content = last if closed else (line if has_line else last)
+        content, closed = _held(text, inside, end)
         if not closed and not _is_bare(text, content, end):
             at = inside
             continue
@@ -466,28 +519,15 @@ def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -
         if one:
             beside = n > 0 and _is_joined(text, behind, at)
             differs = n > 0 and not same_bytes(out, first, to, out, to, stop)
-            several = (several or differs) if beside else False
-            each = (stop - to) // found
-            for k in range(to + each, stop):
-                several |= out[k] != out[k - each]
-            stop = to + each
-            for k in range(stop - to):
-                out[first + k] = out[to + k]
-            to, n = first + stop - to, 1
+            to, more = _take_one(out, first, to, stop, found)
+            several = more or (beside and (several or differs))
+            n = 1
+        elif n > 0 and _announced(text, behind, at):
+            to = copy(out, to, stop, out, first)
+            n = found
         else:
-            if n > 0:
-                k = behind
-                while k < at:
-                    line = find_byte(text, k, at, NEWLINE)
-                    if _announces(text, k, line, line < at):
-                        for place in range(stop - to):
-                            out[first + place] = out[to + place]
-                        stop = first + stop - to
-                        n = 0
-                        break
-                    k = line + 1
-            n += found
             to = stop
+            n += found
         at = behind = closed if closed else content
     if one and _may_have_form(text, behind, end):
         return n, to, FORM
@@ -536,7 +576,7 @@ def read_published(data: Any, start: int, end: int, one: bool, out: Any, to: int
     n = 0
     first, stop, at = next_tag(data, start, end)
     while first >= 0:
-        if find_outside(data, first, stop, 0, 127) < stop:
+        if find_outside(data, first, stop, 0, 0x7F) < stop:
             return -1, to
         to = copy(data, first, stop, out, to)
         out[to] = NEWLINE

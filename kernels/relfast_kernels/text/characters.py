@@ -15,11 +15,15 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.find import find_digit_or_high, find_outside
+from relfast_kernels.text.find import LF, find_digit_or_high, find_outside, small
+from relfast_kernels.text.vectors import WIDTH, equal, first, load, within
 
 SYMBOL, LETTER, SPACE, DIGIT = 0, 1, 2, 16
 r"""Classes of characters: neither ``\w`` nor ``\s``; ``\w`` but not ``\d``; ``\s``; and, for ``\d``, `DIGIT`
 and the digit's value."""
+
+BLANK, TILDE = map(ord, " ~")
+"""The first and the last printable character of ASCII."""
 
 _N_POINTS: Final = 0x110000
 _PAGE: Final = 256
@@ -84,19 +88,45 @@ def decode(data: Any, at: int, end: int) -> Any:
     return (0, 0) if point < 0x10000 or point > 0x10FFFF else (point, 4)
 
 
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_ALL: Final = ~np.uint64(0)
+
+
 @kernel
 def is_utf8(data: Any, start: int, end: int) -> bool:
     """Whether data[start:end] is valid UTF-8 without ASCII control characters."""
-    at = find_outside(data, start, end, 32, 126)
+    at = find_outside(data, start, end, BLANK, TILDE)
     while at < end:
-        _, length = decode(data, at, end)
-        if length == 0:
+        # a block begins with a character; later bytes of characters must stand where, and only where, first
+        # bytes expect them
+        block, step = load(data, at), WIDTH
+        inside = _ALL if end - at >= WIDTH else (_ONE << np.uint64(end - at)) - _ONE
+        later = within(block, 0x80, 0xBF) & inside
+        two, three = within(block, 0xC2, 0xDF) & inside, within(block, 0xE0, 0xEF) & inside
+        four = within(block, 0xF0, 0xF4) & inside
+        if within(block, BLANK, TILDE) & inside | later | two | three | four != inside:
             return False
-        at = find_outside(data, at + length, end, 32, 126)
+        cut = two & (inside ^ inside >> _ONE) | three & (inside ^ inside >> _TWO)
+        cut |= four & (inside ^ inside >> _THREE)
+        if cut != 0:
+            if at + WIDTH >= end:
+                return False
+            # the character that the block's end cuts is the next block's first
+            step = first(cut)
+            inside = (_ONE << np.uint64(step)) - _ONE
+        more = (three | four) & inside
+        expected = ((two & inside | more) << _ONE) | more << _TWO | (four & inside) << _THREE
+        # overlong forms, surrogates, and what is beyond Unicode, by a character's second byte
+        odd = equal(block, 0xE0) << _ONE & within(block, 0x80, 0x9F)
+        odd |= equal(block, 0xED) << _ONE & within(block, 0xA0, 0xBF)
+        odd |= equal(block, 0xF0) << _ONE & within(block, 0x80, 0x8F)
+        odd |= equal(block, 0xF4) << _ONE & within(block, 0x90, 0xBF)
+        if later & inside != expected or odd & inside != 0:
+            return False
+        at = find_outside(data, at + step, end, BLANK, TILDE)
     return True
 
 
-_NEWLINE: Final = 10
 _MARKS: Final = np.frombuffer(b"~~\n~~\n<del>\n</del>\n<s>\n</s>\n<strike>\n</strike>\n<!--\n-->\n", np.uint8)
 """Marks that strike text out, each followed by the one that ends it."""
 _MOST: Final = 2_000
@@ -106,8 +136,8 @@ _MOST: Final = 2_000
 @kernel
 def _stop(text: Any, at: int, end: int, mark: int) -> int:
     """The offset after the mark of `_MARKS` from ``mark`` on if it stands at ``at``, or -1."""
-    while _MARKS[mark] != _NEWLINE:
-        if at == end or (text[at] | 32 if 65 <= text[at] <= 90 else text[at]) != _MARKS[mark]:
+    while _MARKS[mark] != LF:
+        if at == end or small(text[at]) != _MARKS[mark]:
             return -1
         at += 1
         mark += 1
@@ -116,7 +146,7 @@ def _stop(text: Any, at: int, end: int, mark: int) -> int:
 
 @kernel
 def _following(mark: int) -> int:
-    while _MARKS[mark] != _NEWLINE:
+    while _MARKS[mark] != LF:
         mark += 1
     return mark + 1
 
@@ -125,8 +155,8 @@ def _following(mark: int) -> int:
 def struck_end(text: Any, at: int, end: int) -> Any:
     """Where what is struck out from ``at`` on ends (``at``: nothing is), and up to where no mark with the
     same first character needs a look. No mark reaches across a blank line. ``text[at]`` is ``~`` or ``<``."""
-    if text[at] == 126 and (
-        at + 2 >= end or text[at + 1] != 126 or text[at + 2] == 126 or text[at + 2] <= 32
+    if text[at] == TILDE and (
+        at + 2 >= end or text[at + 1] != TILDE or text[at + 2] == TILDE or text[at + 2] <= BLANK
     ):
         return at, at  # a fence, or where nothing is struck out
     mark = 0
@@ -136,11 +166,11 @@ def struck_end(text: Any, at: int, end: int) -> Any:
         if inside >= 0:
             blank = False
             for k in range(inside, min(end, inside + _MOST)):
-                if text[k] == _NEWLINE:
+                if text[k] == LF:
                     if blank:
                         return at, k
                     blank = True
-                elif text[k] > 32:
+                elif text[k] > BLANK:
                     blank = False
                     stop = _stop(text, k, end, closing)
                     if stop >= 0:
@@ -150,7 +180,7 @@ def struck_end(text: Any, at: int, end: int) -> Any:
     return at, at
 
 
-_I, _K, _S, _BLANK = map(ord, "iks ")
+_I, _K, _S = map(ord, "iks")
 _DOTTED_I, _DOTLESS_I, _LONG_S, _KELVIN = map(ord, "İıſ\u212a")
 
 
@@ -179,7 +209,7 @@ def behind_word(data: Any, at: int, end: int, word: Any) -> int:
 @kernel
 def _class_at(data: Any, at: int, end: int) -> Any:
     """The class of the character at ``at``, and how many bytes it has."""
-    byte = np.int64(data[at])
+    byte: Any = np.int64(data[at])
     if byte < 0x80:
         return classify(byte), 1
     point, length = decode(data, at, end)
@@ -235,7 +265,7 @@ def skip_number(data: Any, at: int, end: int) -> int:
 @kernel
 def white_length(data: Any, at: int, end: int) -> int:
     r"""Bytes of the white space character (``\s``) at ``at``; 0 if there is none."""
-    if at >= end or _BLANK < data[at] < 0x80:
+    if at >= end or BLANK < data[at] <= TILDE:
         return 0
     kind, length = _class_at(data, at, end)
     return length if kind == SPACE else 0

@@ -15,24 +15,28 @@ from relfast_kernels.text.vectors import WIDTH, equal, first, fold, last, load, 
 # Loops that LLVM should turn into vector code count in `unsigned`: for a signed index numba adds the
 # wrap-around of negative indices, which keeps the loop scalar (0.93 µs against 0.13 µs for 2 kB).
 
-LF = 10
-ZERO, NINE = ord("0"), ord("9")
+LF, ZERO, NINE, _A, _Z, _SMALL_A, _SMALL_F = map(ord, "\n09AZaf")
 
 if not BUILDING:
 
     @lru_cache(maxsize=256)
-    def _outside(least: int, most: int) -> bytes:
-        """A pattern of the bytes outside ``least`` to ``most``."""
-        others = bytes(byte for byte in range(256) if (byte - least) & 255 > (most - least) & 255)
-        return b"[%s]" % re.escape(others)
+    def _either(one: int, other: int) -> re.Pattern[bytes]:
+        return re.compile(b"[%s]" % re.escape(bytes((one, other))))
 
-    def _find(pattern: bytes, data: Any, at: int, end: int) -> int:
-        found = re.compile(pattern).search(data, at, end)
+    @lru_cache(maxsize=256)
+    def _outside(least: int, most: int) -> re.Pattern[bytes]:
+        others = bytes(byte for byte in range(256) if (byte - least) & 255 > (most - least) & 255)
+        return re.compile(b"[%s]" % re.escape(others))
+
+    _DIGIT_OR_HIGH = re.compile(b"[0-9\x80-\xff]")
+
+    def _find(pattern: re.Pattern[bytes], data: Any, at: int, end: int) -> int:
+        found = pattern.search(data, at, end)
         return found.start() if found else end
 
     def find_either(data: Any, at: int, end: int, one: int, other: int) -> int:
         """Index of the first of two bytes from ``at`` on, or ``end``."""
-        return _find(b"[%s]" % re.escape(bytes((one, other))), data, at, end)
+        return _find(_either(one, other), data, at, end)
 
     def find_outside(data: Any, at: int, end: int, least: int, most: int) -> int:
         """Index of the first byte from ``at`` on outside ``least`` to ``most`` (see `within`), or ``end``."""
@@ -40,12 +44,12 @@ if not BUILDING:
 
     def find_digit_or_high(data: Any, at: int, end: int) -> int:
         """Index of the first ASCII digit, or byte of a character beyond ASCII, from ``at`` on, or ``end``."""
-        return _find(b"[0-9\x80-\xff]", data, at, end)
+        return _find(_DIGIT_OR_HIGH, data, at, end)
 
     def find_word(data: Any, at: int, end: int, word: Any) -> int:
         """Index of the next place from ``at`` on of a word of two or more ASCII letters (given in lower
         case), ignoring case, or ``end``."""
-        return _find(b"(?i:%s)" % bytes(word), data, at, end)
+        return _find(re.compile(bytes(word), re.IGNORECASE), data, at, end)
 
 else:
 
@@ -170,15 +174,18 @@ def same_as(data: Any, start: int, end: int, name: Any) -> bool:
 
 
 @kernel
+def small(byte: Any) -> Any:
+    """A capital letter of ASCII in lower case; any other byte as it is."""
+    return byte | 32 if _A <= byte <= _Z else byte
+
+
+@kernel
 def begins_with(data: Any, start: int, end: int, name: Any) -> bool:
     """Whether data[start:end] begins with ``name`` (in lower case), ignoring case."""
     if end - start < len(name):
         return False
     for k in range(len(name)):
-        byte = data[start + k]
-        if 65 <= byte <= 90:
-            byte |= 32
-        if byte != name[k]:
+        if small(data[start + k]) != name[k]:
             return False
     return True
 
@@ -218,7 +225,7 @@ def listed(text: Any, at: int, end: int, some: Any, whole: bool) -> int:
     k = 0
     while k < len(some):
         to = at
-        while some[k] != LF and to < end and (text[to] | 32 if 65 <= text[to] <= 90 else text[to]) == some[k]:
+        while some[k] != LF and to < end and small(text[to]) == some[k]:
             k += 1
             to += 1
         if some[k] == LF and (to == end or not whole):
@@ -271,7 +278,7 @@ def put_number(out: Any, at: int, value: int) -> int:
         rest //= 10
         digits += 1
     for k in range(digits - 1, -1, -1):
-        out[at + k] = 48 + value % 10
+        out[at + k] = ZERO + value % 10
         value //= 10
     return at + digits
 
@@ -285,10 +292,10 @@ def hexadecimal(data: Any, at: int, end: int, count: int) -> Any:
     for k in range(at, at + count):
         byte = np.int64(data[k])
         letter = byte | 32
-        if 48 <= byte <= 57:
-            value = value * 16 + byte - 48
-        elif 97 <= letter <= 102:
-            value = value * 16 + letter - 87
+        if ZERO <= byte <= NINE:
+            value = value * 16 + byte - ZERO
+        elif _SMALL_A <= letter <= _SMALL_F:
+            value = value * 16 + letter - _SMALL_A + 10
         else:
             return -1
     return value

@@ -2,7 +2,7 @@
 
 It reads UTF-8 (``text`` and ``out`` are uint8, places are byte offsets) and also runs as plain Python on
 ``bytes``; `relfast.tasks.reasoning` does the same for ``str``. A mark with an even number opens, the next
-one closes. Bytes by number: 60 and 62 are angle brackets, 91 and 93 square ones, 124 is a bar.
+one closes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.characters import skip_white, skip_white_back
-from relfast_kernels.text.find import byte_set, copy, find_byte, find_either, listed, skip
+from relfast_kernels.text.find import byte_set, copy, find_byte, find_either, listed, skip, small
 from relfast_kernels.text.marks import (
     ANY,
     BARE_ANALYSIS,
@@ -49,6 +49,7 @@ _OPENS: Final = _bytes("".join(f"{name}\n" for name in RESPONSE_OPENS))
 _FINAL, _CONSTRAINED = map(_bytes, FINAL_CHANNELS)
 _ANALYSIS, _BARE_FINAL = _bytes(BARE_ANALYSIS), _bytes(BARE_FINAL)
 _ANY: Final = ord(ANY)
+_ANGLE, _ANGLE_CLOSING, _SQUARE, _SQUARE_CLOSING, _BAR, _I, _K = map(ord, "<>[]|ik")
 _NAME: Final = byte_set(f"{ascii_letters}{digits}_-.:")
 _MAX_NAME: Final = 32
 _LONGEST_END: Final = 2 * max(len(end.encode()) for end in TURN_ENDS)
@@ -68,13 +69,11 @@ def _behind(text: Any, at: int, end: int, pool: Any, first: int, last: int) -> i
             if stop == at:
                 return -1
             at = stop
-        elif byte == wanted or (65 <= byte <= 90 and byte | 32 == wanted):
+        elif small(byte) == wanted:
             at += 1
-        elif wanted == 105 and byte == 0xC4 and at + 1 < end and text[at + 1] == 0xB0:
+        elif wanted == _I and byte == 0xC4 and at + 1 < end and text[at + 1] == 0xB0:
             at += 2
-        elif (
-            wanted == 107 and byte == 0xE2 and at + 2 < end and text[at + 1] == 0x84 and text[at + 2] == 0xAA
-        ):
+        elif wanted == _K and byte == 0xE2 and at + 2 < end and text[at + 1] == 0x84 and text[at + 2] == 0xAA:
             at += 3
         else:
             return -1
@@ -130,7 +129,7 @@ def _next_place(text: Any, at: int, end: int, beginnings: Any, is_plain: bool) -
     square bracket."""
     while at < end:
         if is_plain:
-            at = find_either(text, at, end, 60, 91)
+            at = find_either(text, at, end, _ANGLE, _SQUARE)
         else:
             while at < end and beginnings[text[at]] == 0:
                 at += 1
@@ -158,14 +157,14 @@ def end_of_turn(text: Any, start: int, end: int) -> int:
     last = end
     while True:
         last = skip_white_back(text, start, last)
-        if last == start or (text[last - 1] != 62 and text[last - 1] != 93):
+        if last == start or (text[last - 1] != _ANGLE_CLOSING and text[last - 1] != _SQUARE_CLOSING):
             return end
         # an end of a turn has an opening bracket at its beginning, and Kimi K3's have another one within
         found = False
         at = last
         for _ in range(2):
             at -= 1
-            while at > start and text[at] != 60 and text[at] != 91 and last - at < _LONGEST_END:
+            while at > start and text[at] != _ANGLE and text[at] != _SQUARE and last - at < _LONGEST_END:
                 at -= 1
             # 8 places: `names_of` takes pairs, so each end stands there twice
             for k in range(0, len(_END_PLACES), 8):
@@ -184,9 +183,9 @@ def _final_message(text: Any, start: int, end: int, has_bracket: bool) -> int:
     channels but no final one, ``start`` if there are none."""
     has_channel, to_itself, opens = False, False, -1
     if has_bracket:
-        at = find_byte(text, start, end, 60)
+        at = find_byte(text, start, end, _ANGLE)
         while at < end:
-            if at + 1 < end and text[at + 1] == 124:
+            if at + 1 < end and text[at + 1] == _BAR:
                 behind = listed(text, at, end, _OPENS, False)
                 if _is_at(text, at, end, _CHANNEL):
                     has_channel = True
@@ -196,7 +195,7 @@ def _final_message(text: Any, start: int, end: int, has_bracket: bool) -> int:
                     to_itself |= at - len(_ITSELF) >= start and _is_at(text, at - len(_ITSELF), end, _ITSELF)
                     if at - len(_USER) >= start and _is_at(text, at - len(_USER), end, _USER):
                         opens = at + len(_MESSAGE)
-            at = find_byte(text, at + 1, end, 60)
+            at = find_byte(text, at + 1, end, _ANGLE)
     if has_channel:
         at = max(_last_of(text, start, end, _FINAL), _last_of(text, start, end, _CONSTRAINED))
         if at < 0:
@@ -215,7 +214,7 @@ def _final_message(text: Any, start: int, end: int, has_bracket: bool) -> int:
             if at >= 0:
                 return _behind(text, at, end, _BARE_FINAL, 0, len(_BARE_FINAL))
             # "analysisThe user asks": a channel, and no final one; in prose no capital follows the word
-            return end if as_written and after < end and 65 <= text[after] <= 90 else start
+            return end if as_written and after < end and small(text[after]) != text[after] else start
     return opens if opens >= 0 else end if to_itself else start
 
 
@@ -239,9 +238,7 @@ def cut_among(
 ) -> Any:  # fmt: skip
     """`cut_reasoning` by the marks of `Names`; ``own_only``: those are `MARKS` and no others."""
     is_plain = own_only and not _has_triangle(text, start, end)
-    has_bracket = (
-        not is_plain or find_byte(text, start, end, 60) < end or find_byte(text, start, end, 91) < end
-    )
+    has_bracket = not is_plain or find_either(text, start, end, _ANGLE, _SQUARE) < end
     start = _final_message(text, start, end, has_bracket)
     end = end_of_turn(text, start, end)
     if not has_bracket:

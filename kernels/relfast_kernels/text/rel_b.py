@@ -40,7 +40,7 @@ from relfast_kernels.layouts import (
     TP_SHIFT,
 )
 from relfast_kernels.text.answers import SEVERAL, read_claim
-from relfast_kernels.text.characters import find_number, is_word, skip_number, white_length
+from relfast_kernels.text.characters import TILDE, find_number, is_word, skip_number, white_length
 from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
 from relfast_kernels.text.find import (
     ZERO,
@@ -51,6 +51,7 @@ from relfast_kernels.text.find import (
     put_number,
     same_bytes,
     skip,
+    small,
 )
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.json_strings import QUOTE
@@ -212,7 +213,7 @@ def _find_taxa(data: Any, start: int, end: int, spans: Any, slots: Any, out: Any
 def _changes_in_lower_case(data: Any, start: int, end: int) -> bool:
     """Whether lower case may change a text: it has a capital, or anything beyond ASCII."""
     for at in range(start, end):
-        if 65 <= data[at] <= 90 or data[at] > 126:
+        if small(data[at]) != data[at] or data[at] > TILDE:
             return True
     return False
 
@@ -280,23 +281,15 @@ def gold_label(data: Any, start: int, end: int) -> int:
 
 @kernel
 def score_taxa(
-    data: Any,
-    start: int,
-    end: int,
-    label: int,
-    gold: Any,
-    n_gold: int,
-    spans: Any,
-    slots: Any,
-    out: Any,
-    to: int,
-    row: Any,
+    data: Any, start: int, end: int, gold_data: Any, work: Any, out: Any, to: int, row: Any
 ) -> Any:
-    """Score a response against its gold label (1 yes, 0 no) and the set of ``n_gold`` taxa in ``gold``.
+    """Score data[start:end] against gold, as `relfast_kernels.text.responses.read_gold` left it in ``work``.
 
-    ``spans`` and ``slots`` hold two sets, of predicted and of gold taxa. If ``to`` is not negative, the
-    predicted ones are written there. Returns whether key and vote are filled in, and where the JSON ends.
+    If ``to`` is not negative, the predicted taxa are written there. Returns whether key and vote are filled
+    in, and where the JSON ends.
     """
+    spans, slots = work.spans, work.slots
+    label, n_gold = work.gold[GOLD_VALUE], work.gold[GOLD_TAXA]
     pred_label = read_label(data, start, end)
     details = to >= 0
     first = to
@@ -320,7 +313,7 @@ def score_taxa(
         tp = 0
         for k in range(n_pred):
             begin, stop = spans[0, k, 0], spans[0, k, 1]
-            _, found = _slot(slots[1], spans[1], gold, data, begin, stop, _hash(data, begin, stop))
+            _, found = _slot(slots[1], spans[1], gold_data, data, begin, stop, _hash(data, begin, stop))
             if found:
                 tp += 1
         if pred_label == 1 and tp > 0:

@@ -80,7 +80,7 @@ def _number_behind(data: Any, at: int, end: int) -> int:
         digit, length = digit_at(data, at, end)
     if n_digits > MAX_DIGITS:
         return TOO_LONG
-    return number if number <= N_CHOICES else 0  # type: ignore[no-any-return]
+    return number if number <= N_CHOICES else 0
 
 
 @kernel
@@ -92,18 +92,18 @@ def find_choice(data: Any, start: int, end: int) -> int:
     while at < end:
         for first in range(max(start, at - 4), at - 2):
             if behind_word(data, first, end, _ANSWER) == at + len(_WER):
-                number = _number_behind(data, at + len(_WER), end)
-                if number != NO_CHOICE:
-                    return number if number < 0 else max(number - 1, 0)
+                behind = _number_behind(data, at + len(_WER), end)
+                if behind != NO_CHOICE:
+                    return behind if behind < 0 else max(behind - 1, 0)
         at = find_word(data, at + 1, end, _WER)
     panel = NO_CHOICE
     at = find_digit(data, start, end)
     while at < end:
-        number = np.int64(data[at]) - ZERO
+        number: Any = np.int64(data[at]) - ZERO
         alone = number <= N_CHOICES and not (at > start and is_word(data, at - 1, start))
         if alone and not (at + 1 < end and is_word(data, at + 1, start)):
             if number > 0:
-                return number - 1
+                return int(number - 1)
             panel = 0
         at = find_digit(data, at + 1, end)
     return panel
@@ -142,10 +142,7 @@ def score_as_published(
     gold = work.gold
     details = settings[SET_DETAILS] != 0
     if task == B1:
-        done, to = score_taxa(
-            text, first, last, gold[GOLD_VALUE], gold_data, gold[GOLD_TAXA], work.spans, work.slots,
-            scratch, used if details else -1, row,
-        )  # fmt: skip
+        done, to = score_taxa(text, first, last, gold_data, work, scratch, used if details else -1, row)
         if details:
             used = to
             row[RECORD_GOLD], row[RECORD_GOLD_END] = gold[GOLD_TEXT], gold[GOLD_TEXT_END]

@@ -7,7 +7,6 @@ molecules, `relfast_kernels.tags.read`. `TagReader` makes a kernel extract those
 from __future__ import annotations
 
 import ctypes
-import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
@@ -107,8 +106,12 @@ def _of_form(text: str) -> str | None:
     form = last_form(text)
     if form is None or "smiles" in lower(text[form.start :]) or form.content.lower() in _NO_MOLECULES:
         return None
+    with native.uncharged():
+        from relfast_kernels.tags.read import n_atoms
+
     molecules, _ = read_molecules(f"<smiles>{form.content}</smiles>", one=True)
-    return molecules[0] if molecules and len(_ATOM.findall(molecules[0])) > 1 else None
+    data = utf8(molecules[0]) if molecules else b""
+    return molecules[0] if n_atoms(data, 0, len(data)) > 1 else None
 
 
 _REASONS: Final = {
@@ -118,7 +121,6 @@ _REASONS: Final = {
 }
 
 
-_ATOM: Final = re.compile(r"\[[^\]]*\]|Cl|Br|[A-Zbcnops*]")
 _NO_MOLECULES: Final = frozenset(("no", "on", "so", "in", "of", "if", "is"))
 """English words that are also valid SMILES."""
 
