@@ -85,13 +85,15 @@ else:
     _VECTOR = ir.VectorType(_BYTE, WIDTH)
 
     class _Block(types.Type):  # type: ignore[misc]
-        """numba's type of a block."""
+        # numba's type of a block; not without code, as sources are compared without comments
+        def __init__(self) -> None:
+            super().__init__("Block")
 
     class _Model(models.PrimitiveModel):  # type: ignore[misc]
         def __init__(self, manager: Any, kind: Any) -> None:
             super().__init__(manager, kind, _VECTOR)
 
-    _BLOCK: Final = _Block("Block")
+    _BLOCK: Final = _Block()
     register_model(_Block)(_Model)
 
     def _made(result: Any, *declared: Any) -> Any:
