@@ -107,7 +107,7 @@ def _common_substructure(folder: Path) -> Probe:
 
 def _tags(folder: Path) -> Probe:
     from benchmarks.workloads_chem import batch
-    from relfast.tasks.modules import MAX_TEXTS
+    from relfast.tasks.base import MAX_TEXTS
     from relfast.tasks.rel_c import RelCOptions
     from relfast.tasks.rel_c.extract import TagReader
     from relfast.tasks.rel_c.tag_scorers import NO_GOLDS

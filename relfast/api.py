@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from relfast.engine.job import DEFAULT_TIMEOUT as DEFAULT_TIMEOUT  # exported for callers
 from relfast.engine.job import make_job, make_options
+from relfast.engine.keywords import AdapterKeywords, JobKeywords, Policy, ScorerKeywords, TaskKeywords
 from relfast.errors import UsageError, said_in_python
-from relfast.keywords import AdapterKeywords, JobKeywords, Policy, ScorerKeywords, TaskKeywords
 from relfast.records import Record, Score
 from relfast.stats.summary import Summary
 from relfast.tasks import find_task, infer_task

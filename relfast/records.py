@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final, Generic, Literal, NamedTuple, Self, TypeVar, get_args
 
 from relfast.parameters import Choice, Flag, Marks, parameter, parameters_of
-from relfast.plain import Plain
+from relfast.support.plain import Plain
 
 Place = tuple[int, int]
 """A record's place in the run: line index and sample."""

@@ -23,9 +23,9 @@ from processes import PATIENCE, PYTHONPATH, started, until
 
 import relfast
 from relfast.errors import UsageError
-from relfast.outputs import FILES, Written, keep_apart
 from relfast.realign import generate_analysis_report
 from relfast.report.scored import generate_report
+from relfast.support.outputs import FILES, Written, keep_apart
 
 RECORDS: Final = [
     {

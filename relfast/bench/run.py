@@ -34,7 +34,6 @@ from relfast.inference.replies import Completion
 from relfast.inference.request_log import RequestCounts
 from relfast.inference.requests import Request, Wordings, read_requests
 from relfast.inference.run import Place, Plan, complete_records
-from relfast.outputs import keep_apart, write_json
 from relfast.realign.aligner import StepAligner
 from relfast.realign.benchmark import Judge, solve_and_judge
 from relfast.report.canvas import STYLES, Style, drawn_in
@@ -42,6 +41,7 @@ from relfast.report.page import check_packages
 from relfast.report.realign import FIGURES_DIR, generate_analysis_report
 from relfast.report.scored import generate_report
 from relfast.stats.summary import Summary
+from relfast.support.outputs import keep_apart, write_json
 from relfast.tasks import TASKS, find_task
 from relfast.tasks.base import resolve
 

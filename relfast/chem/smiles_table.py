@@ -22,7 +22,7 @@ from relfast_kernels.entry import Int, Int32, Rows, rows_of
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.smiles import layouts
 
-from relfast.memory import lazy_memory
+from relfast.support.memory import lazy_memory
 
 UNIT: Final = "smiles"
 

@@ -21,7 +21,7 @@ from relfast.comparison.model import (
 )
 from relfast.errors import UsageError, printable
 from relfast.json_text import encode_indented, encode_json
-from relfast.outputs import STDOUT, keep_apart, refuse_existing, whole_file
+from relfast.support.outputs import STDOUT, keep_apart, refuse_existing, whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ import click
 
 from relfast.cli.main import EXIT_FAILED, EXIT_USAGE, say
 from relfast.errors import InputError
-from relfast.outputs import STDOUT, keep_apart
+from relfast.support.outputs import STDOUT, keep_apart
 from relfast.tasks import TASKS
 
 if TYPE_CHECKING:

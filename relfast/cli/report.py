@@ -11,7 +11,7 @@ import click
 
 from relfast.cli.parameters import FORMATS, with_options
 from relfast.errors import UsageError
-from relfast.outputs import refuse_existing
+from relfast.support.outputs import refuse_existing
 
 if TYPE_CHECKING:
     from relfast.report.canvas import Style

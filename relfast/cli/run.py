@@ -14,7 +14,7 @@ from relfast.cli.main import ANSWERS, EXIT_FAILED, EXIT_ROWS_FAILED, SERVER, Hel
 from relfast.cli.parameters import with_options
 from relfast.cli.progress import ProgressReporter, Status, counted_status
 from relfast.errors import UsageError
-from relfast.outputs import keep_apart, own_outputs
+from relfast.support.outputs import keep_apart, own_outputs
 
 if TYPE_CHECKING:
     from relfast.inference.client import Settings

@@ -17,7 +17,7 @@ from relfast.engine.job import DEFAULT_TIMEOUT
 from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
-from relfast.outputs import STDOUT, write_json
+from relfast.support.outputs import STDOUT, write_json
 from relfast.tasks.options import AllOptions
 
 if TYPE_CHECKING:

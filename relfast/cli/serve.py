@@ -13,9 +13,9 @@ import click
 from relfast.cli.main import say
 from relfast.cli.parameters import check_timeout, options_of, pairs_of
 from relfast.engine.job import DEFAULT_TIMEOUT
+from relfast.engine.keywords import OnError
 from relfast.engine.online.unscored import checked_on_error
 from relfast.errors import MissingExtraError, UsageError
-from relfast.keywords import OnError
 from relfast.records import POLICIES, Policy
 from relfast.tasks.options import AllOptions
 

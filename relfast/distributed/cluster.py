@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from relfast import telemetry
 from relfast.distributed.shards import Assignment, Method, Shard, answer, versions
 from relfast.errors import MissingExtraError, ReadError, RelfastError, UsageError, WorkerError
+from relfast.support import telemetry
 
 CPUS_OF_TASK: Final = 4
 """Default number of CPUs and worker processes for scoring a shard; fewer if the smallest node has fewer."""

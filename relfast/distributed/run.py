@@ -37,10 +37,10 @@ from relfast.errors import (
     UsageError,
 )
 from relfast.json_text import Undecodable, decode_object, encode_indented
-from relfast.outputs import keep_apart
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.stats.unusable import Cause, Unusable
 from relfast.support.growing import GrowingFile, check_settings
+from relfast.support.outputs import keep_apart
 from relfast.tasks import TASKS
 
 PART_BYTES: Final = 64 * 2**20

@@ -34,9 +34,9 @@ from relfast.engine.segments import Blocks
 from relfast.engine.signature import embedder_of, packages_of, version
 from relfast.errors import InputError, ReadError, UsageError
 from relfast.json_text import decode_object, encode_json
-from relfast.outputs import writing
 from relfast.stats.tally import Tally, TaskTally
 from relfast.stats.unusable import Cause, Unusable
+from relfast.support.outputs import writing
 from relfast.tasks import TASKS
 
 NOTES: Final = "_parts"

@@ -14,7 +14,7 @@ from typing import Any, Final
 from relfast.engine.io.codecs import CHUNK
 from relfast.engine.io.sources import inputs_among, paths_of
 from relfast.errors import InputError, MissingExtraError, OutputError, ReadError, RelfastError, told_of
-from relfast.outputs import writing
+from relfast.support.outputs import writing
 
 _GLOB: Final = frozenset("*?[")
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from relfast_kernels.caches.cache import Cache, user_cache
 
-from relfast import telemetry
+from relfast.support import telemetry
 
 # here, as ONNX Runtime reads its variable when it is imported, which only modules of this package do
 telemetry.turn_off()

@@ -36,7 +36,7 @@ from relfast.errors import (
     RelfastError,
     UsageError,
 )
-from relfast.outputs import keep_apart
+from relfast.support.outputs import keep_apart
 
 Source = Literal["auto", "safetensors", "onnx"]
 

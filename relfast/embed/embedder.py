@@ -14,12 +14,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast.cores import number_in, usable_cores
-from relfast.deadlines import Deadlines
 from relfast.embed import THREADS_VARIABLE, cache
 from relfast.embed.adding import resolve
 from relfast.embed.models import Model
 from relfast.embed.session import Session
+from relfast.support.cores import number_in, usable_cores
+from relfast.support.deadlines import Deadlines
 
 TOKENS_PER_BATCH: Final = 1024
 """Maximum tokens of a batch (one call of the runtime): enough rows for efficient matrix products, few

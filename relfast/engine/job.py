@@ -10,10 +10,10 @@ from typing import Any, Final, Unpack
 from relfast_kernels.layouts import ALL_IDS_REPEAT, NUMBERS_REPEAT
 
 from relfast.engine import settings
+from relfast.engine.keywords import JobKeywords, OptionKeywords
 from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.errors import UsageError, did_you_mean
 from relfast.formats import DIALECTS
-from relfast.keywords import JobKeywords, OptionKeywords
 from relfast.parameters import Choice, Flag, check_parameters, parameters_of
 from relfast.tasks import TASKS, get_task
 from relfast.tasks.options import AllOptions

@@ -1,7 +1,7 @@
 """Kernels score responses right in the calling thread, without a worker, and give rows.
 
 No `Record` is made. Responses with the same outcome share one row object, for callers that only read rows.
-Responses that a `relfast.tasks.modules.KernelScorer` leaves undecided are scored the ordinary way
+Responses that a `relfast.tasks.base.KernelScorer` leaves undecided are scored the ordinary way
 (`relfast.engine.scoring`).
 """
 
@@ -13,8 +13,7 @@ from typing import Any, Final
 from relfast.json_text import is_plain, once_decoded
 from relfast.records import Outcome, Record, Score
 from relfast.tasks import TASKS
-from relfast.tasks.base import Task
-from relfast.tasks.modules import MAX_TEXTS, KernelScorer
+from relfast.tasks.base import MAX_TEXTS, KernelScorer, Task
 from relfast.tasks.options import AllOptions
 
 MAX_CHARS: Final = 1_000_000
@@ -57,7 +56,7 @@ class KernelScoring:
     known
         Called whenever an outcome's row exists already, for tasks that can hang: counts reused scores.
     shows, longest
-        See `relfast.tasks.modules.KernelScorer`.
+        See `relfast.tasks.base.KernelScorer`.
     failed
         Called when a kernel raises; the responses are then scored the ordinary way.
     """

@@ -40,7 +40,7 @@ from relfast.engine.text_table import TextTable
 from relfast.formats.paths import follow
 from relfast.formats.reading import gold_readers
 from relfast.json_text import decode_object
-from relfast.memory import lazy_memory
+from relfast.support.memory import lazy_memory
 from relfast.tasks.text_scorer import WorkSpace, numbers
 
 RECORDS: Final = 4_096

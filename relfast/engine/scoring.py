@@ -5,7 +5,7 @@ A `Guard` surrounds work that may hang or crash. In a worker it arms the operati
 which record is in flight; in-process it does nothing. Records that reach RDKit are guarded one by one, texts
 and mazes by the batch and without a deadline: reading them ends. Tasks that embed work in steps, and check
 each record's deadline between them
-(`relfast.deadlines`); there the guard only ends a step that takes too long.
+(`relfast.support.deadlines`); there the guard only ends a step that takes too long.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
-from relfast.deadlines import Deadlines
 from relfast.engine.gold_records import GoldRecords
 from relfast.engine.job import Job
 from relfast.engine.kernel_scoring import MAX_CHARS, Failed, KernelScoring
@@ -28,12 +27,12 @@ from relfast.errors import RelfastError
 from relfast.formats import Entry
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import Outcome, Place, Record, Score, told_cut_off, unscored
+from relfast.support.deadlines import Deadlines
 from relfast.tasks import EXACT_FIELDS, TASKS
-from relfast.tasks.base import Task
-from relfast.tasks.modules import MAX_TEXTS
+from relfast.tasks.base import MAX_TEXTS, Task
 
 if TYPE_CHECKING:
-    from relfast.tasks.modules import EmbeddingTaskScorer
+    from relfast.tasks.base import EmbeddingTaskScorer
 
 EMBEDDED: Final = frozenset(name for name, task in TASKS.items() if task.embeds)
 """Tasks that run an embedding model."""

@@ -11,10 +11,10 @@ from typing import Final
 
 from relfast_kernels.caches.cache import COMPILE_VARIABLE, OFF
 
-from relfast.cores import default_workers
 from relfast.errors import UsageError
 from relfast.formats.hints import why_unknown
 from relfast.parameters import Whole, number_of
+from relfast.support.cores import default_workers
 
 MAX_TIMEOUT: Final = 1_000_000.0
 """Longest deadline in seconds, eleven days; a longer one is as good as none. Python can set the operating

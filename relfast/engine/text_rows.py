@@ -41,10 +41,10 @@ from relfast.engine.scoring import Scoring
 from relfast.engine.text_block import ScannedBlock, buffer
 from relfast.engine.text_gold import TASK_BY_NUMBER
 from relfast.json_text import encode_row
-from relfast.memory import lazy_memory
 from relfast.records import Score
 from relfast.stats.samples import SAMPLE
 from relfast.stats.summary import Tally
+from relfast.support.memory import lazy_memory
 from relfast.tasks.text_scorer import numbers, outcome_of
 
 ROW_BYTES: Final = 256

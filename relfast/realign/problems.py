@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from relfast import telemetry
 from relfast.engine.io.sources import find_sources, lines_of, objects_in
 from relfast.errors import InputError, MissingExtraError, UsageError
+from relfast.support import telemetry
 
 DATASET: Final = "EleutherAI/hendrycks_math"
 SUBSETS: Final = (

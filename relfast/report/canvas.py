@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from relfast.errors import MissingExtraError
-from relfast.outputs import writing
+from relfast.support.outputs import writing
 
 FORMATS: Final = (".png", ".svg", ".pdf")
 """The formats in which every figure is saved."""

@@ -23,10 +23,10 @@ from relfast.engine.rows import entry_of, read_gold, records_of
 from relfast.errors import InputError, UsageError
 from relfast.formats.facts import facts_of
 from relfast.json_text import Undecodable, decode_object, shallow
-from relfast.outputs import keep_apart
 from relfast.records import STATUSES, Record, Score
 from relfast.stats.samples import key_of
 from relfast.stats.summary import Summary, TaskSummary
+from relfast.support.outputs import keep_apart
 from relfast.tasks import EXACT_FIELDS
 
 _SCORED: Final = (".scored.jsonl", ".scored.jsonl.gz", ".scored.jsonl.zst", ".scored.parquet", ".scored.csv")

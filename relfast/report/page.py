@@ -17,9 +17,9 @@ from typing import Final
 
 from relfast import __version__
 from relfast.errors import MissingExtraError
-from relfast.outputs import whole_folder, writing
 from relfast.report.canvas import FORMATS, Canvas, inline_svg
 from relfast.stats.summary import Summary
+from relfast.support.outputs import whole_folder, writing
 
 OnStep = Callable[[str], None]
 """Called with a description of each step that a report begins."""

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from relfast.engine.io.sources import find_sources, lines_of, objects_in, paths_in
 from relfast.errors import InputError, MissingExtraError, UsageError
 from relfast.inference.header import headers_of, read_header
-from relfast.outputs import keep_apart
 from relfast.report import figures
 from relfast.report.canvas import Canvas
 from relfast.report.figures import Point
@@ -33,6 +32,7 @@ from relfast.report.page import (
 from relfast.report.record_blocks import text_of
 from relfast.report.scored_rows import Scored
 from relfast.stats.intervals import wilson
+from relfast.support.outputs import keep_apart
 from relfast.tables import number, share
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 from relfast.tasks.realign.extract import extract_boxed_answer

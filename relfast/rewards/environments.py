@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack
 
+from relfast.engine.keywords import ScorerKeywords
 from relfast.errors import UsageError
-from relfast.keywords import ScorerKeywords
 from relfast.records import Score
 from relfast.rewards.problems import Problem
 from relfast.rewards.shared import Adapter

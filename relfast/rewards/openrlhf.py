@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Unpack
 
+from relfast.engine.keywords import AdapterKeywords, OnError
 from relfast.errors import UsageError
-from relfast.keywords import AdapterKeywords, OnError
 from relfast.records import Score
 from relfast.rewards.queries import samples_of, with_unreadable
 from relfast.rewards.shared import Adapter, columns_of_rows, shares, tensor

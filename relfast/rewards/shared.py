@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Final, Self, TypeVar, Unpack
 
+from relfast.engine.keywords import AdapterKeywords, OnError
 from relfast.engine.online.incoming import Columns
 from relfast.engine.online.needs import Formless, Needs, log_unscored
 from relfast.engine.online.of_process import close, shared_scorer, stats
@@ -19,7 +20,6 @@ from relfast.engine.online.unscored import checked_on_error, value_of, worths
 from relfast.errors import UnscoredError, UsageError
 from relfast.formats.entry import last_user_said
 from relfast.formats.messages import plain_messages
-from relfast.keywords import AdapterKeywords, OnError
 from relfast.records import Score
 from relfast.rewards.stored import gold_of, held
 from relfast.tasks import TASKS, find_task

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Unpack
 
+from relfast.engine.keywords import ScorerKeywords
 from relfast.errors import UsageError
-from relfast.keywords import ScorerKeywords
 from relfast.rewards.curriculum import Problems
 from relfast.rewards.environments import PATIENCE, Walking
 from relfast.rewards.stored import gold_of

@@ -25,8 +25,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Unpack
 
+from relfast.engine.keywords import ScorerKeywords
 from relfast.formats.failure import from_error
-from relfast.keywords import ScorerKeywords
 from relfast.rewards.shared import Adapter, Row, field, mapping, read_sample
 from relfast.rewards.stored import gold_of
 from relfast.tasks import find_task

@@ -22,12 +22,12 @@ from pydantic import BaseModel, Field
 
 from relfast import __version__
 from relfast.embed.adding import resolve
+from relfast.engine.keywords import OnError
 from relfast.engine.online.needs import Needs
 from relfast.engine.online.pending import Begun
 from relfast.engine.online.scorer import Scorer
 from relfast.errors import TooManyError, UsageError
 from relfast.json_text import encode_row
-from relfast.keywords import OnError
 from relfast.records import STATUSES, Score
 from relfast.rewards.openrlhf import correct_of
 from relfast.rewards.queries import samples_of, with_unreadable

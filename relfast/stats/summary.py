@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from itertools import starmap, zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
-from relfast.plain import Plain
 from relfast.records import CUT_OFF, SCORED
 from relfast.stats.intervals import (
     LEVEL,
@@ -25,6 +24,7 @@ from relfast.stats.samples import Repeats, collapse, group_of
 from relfast.stats.sums import add_columns, add_counts, number_of, numbers_of, rounded, units_of
 from relfast.stats.tally import BREAKDOWNS, Tally, TaskTally, in_order, is_flag
 from relfast.stats.unusable import Cause, describe
+from relfast.support.plain import Plain
 from relfast.tables import number, share, to_arrow, to_pandas
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve

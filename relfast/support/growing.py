@@ -16,7 +16,7 @@ from typing import Any, Final
 import orjson
 
 from relfast.errors import OutputError, ResumeMismatchError
-from relfast.outputs import open_locked, open_output, replaced
+from relfast.support.outputs import open_locked, open_output, replaced
 
 PATHS: Final = "paths"
 """Key of the files' paths in a header. They are shown, not compared: a file may have been moved since."""

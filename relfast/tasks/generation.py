@@ -9,8 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from relfast.errors import RelfastError, UsageError
 from relfast.records import POLICIES, Outcome, Record
-from relfast.tasks.base import Task
-from relfast.tasks.modules import KernelScorer
+from relfast.tasks.base import KernelScorer, Task
 from relfast.tasks.options import AllOptions
 
 _OPTIONS: Final = tuple(AllOptions(policy=policy) for policy in POLICIES)

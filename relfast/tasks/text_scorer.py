@@ -18,11 +18,10 @@ from relfast_kernels import layouts
 from relfast_kernels.compiled import native
 from relfast_kernels.text.columns import GOLD_SIZE, MOST_MEMBERS
 
-from relfast.memory import lazy_memory
 from relfast.records import Options, Outcome
-from relfast.tasks.base import Task, resolve
+from relfast.support.memory import lazy_memory
+from relfast.tasks.base import MAX_TEXTS, KernelScorer, Task, resolve
 from relfast.tasks.facts import TextKernel
-from relfast.tasks.modules import MAX_TEXTS, KernelScorer
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
 
 

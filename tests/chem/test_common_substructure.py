@@ -20,7 +20,7 @@ from relfast.chem.matching import exact_common_substructure
 from relfast.chem.molecule import Molecule, parse
 from relfast.records import Extracted, Outcome
 from relfast.tasks import TASKS
-from relfast.tasks.modules import KernelScorer
+from relfast.tasks.base import KernelScorer
 from relfast.tasks.rel_c import RelCOptions, motif
 
 

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from tiny_bert import make_checkpoint
 
 import relfast
-from relfast.deadlines import Deadlines, WorkingClock
 from relfast.embed.adding import add
 from relfast.embed.cache import MemoryCache
 from relfast.embed.embedder import get_embedder
@@ -29,6 +28,7 @@ from relfast.engine.job import Job
 from relfast.engine.kernel_scoring import MAX_CHARS
 from relfast.engine.scoring import Scoring
 from relfast.records import Score
+from relfast.support.deadlines import Deadlines, WorkingClock
 from relfast.tasks.options import AllOptions
 from relfast.tasks.realign import verify
 

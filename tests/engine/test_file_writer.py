@@ -20,7 +20,7 @@ from relfast.engine.io.blocks import Position
 from relfast.engine.io.commit_log import Commit
 from relfast.engine.io.writer import FileWriter
 from relfast.errors import OutputError, ResumeMismatchError, UsageError
-from relfast.outputs import whole_file
+from relfast.support.outputs import whole_file
 
 RUN = {"relfast version": "1", "paths": {}}
 

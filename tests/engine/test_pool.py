@@ -14,8 +14,7 @@ import psutil
 import pytest
 from processes import python, until
 
-from relfast import Scorer, cores
-from relfast.cores import usable_cores
+from relfast import Scorer
 from relfast.engine.file_run.block_scoring import Segment
 from relfast.engine.job import Job
 from relfast.engine.pool import forkserver
@@ -36,6 +35,8 @@ from relfast.errors import UsageError
 from relfast.records import Score, unscored
 from relfast.rewards import shared
 from relfast.stats.summary import Tally
+from relfast.support import cores
+from relfast.support.cores import usable_cores
 
 # whom a death is blamed on
 

@@ -26,8 +26,8 @@ from relfast.engine.segments import Detours
 from relfast.engine.text_gold import KnownGold
 from relfast.engine.text_table import can_hold
 from relfast.json_text import decode_object
-from relfast.memory import lazy_memory
 from relfast.seqbench import generate
+from relfast.support.memory import lazy_memory
 from relfast.tasks import TASKS, get_task
 from relfast.tasks.options import AllOptions
 

@@ -14,7 +14,7 @@ from relfast.json_text import decode_object
 from relfast.stats.samples import FURTHER, TASK_NUMBERS
 from relfast.tasks import EXACT_FIELDS, TASKS, infer_task
 
-NAMELESS = ("engine", "stats", "formats", "serve", "inference", "outputs.py", "validate.py", "json_text.py")
+NAMELESS = ("engine", "stats", "formats", "serve", "inference", "support", "validate.py", "json_text.py")
 """Parts that name no benchmark; two have a dialect of their own, which the table of dialects lists."""
 
 FOLDERS = "|".join({task.module.split(".")[2] for task in TASKS.values()})

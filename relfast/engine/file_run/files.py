@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from pathlib import Path
 
-from relfast.cores import usable_cores
 from relfast.embed import CACHE_VARIABLE
 from relfast.engine.file_run.run import Progress, in_process, on_pool, run
 from relfast.engine.io.blocks import Block
@@ -24,8 +23,9 @@ from relfast.engine.settings import count_of, shard_of, workers_of
 from relfast.errors import InputError, RelfastError, UsageError
 from relfast.formats import detect
 from relfast.json_text import Undecodable, decode_object
-from relfast.outputs import is_stream, keep_apart, own_outputs
 from relfast.stats.summary import Summary
+from relfast.support.cores import usable_cores
+from relfast.support.outputs import is_stream, keep_apart, own_outputs
 
 
 def default_output(inputs: Sequence[str], sources: Sequence[Source]) -> str:

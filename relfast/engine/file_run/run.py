@@ -26,11 +26,11 @@ from relfast.engine.scoring import EMBEDDED, Scoring
 from relfast.engine.segments import Blocks, Detours, Segment, Tell, tell_nobody
 from relfast.engine.signature import embedder_of, signature
 from relfast.errors import ResumeMismatchError, UsageError
-from relfast.plain import Plain
 from relfast.records import Score
 from relfast.stats.samples import SampleStore, votes_of, with_votes
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.stats.unusable import Cause
+from relfast.support.plain import Plain
 from relfast.tasks import TASKS
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from relfast.plain import Plain
+from relfast.support.plain import Plain
 
 Fault = tuple[str, str]
 """Type and message of the error of a line that cannot be scored."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from relfast.errors import InputError, UsageError
-from relfast.outputs import PACKED, TABLES
+from relfast.support.outputs import PACKED, TABLES
 
 _PANDAS: Final = (
     "python -c \"import pandas; pandas.{reader}({path!r}).to_json({target!r}, orient='records', lines=True)\""

@@ -22,7 +22,7 @@ from relfast.engine.io.codecs import Damaged, codec_seen
 from relfast.engine.io.foreign import UTF_16
 from relfast.errors import InputError, MissingExtraError
 from relfast.json_text import as_text, encode_json
-from relfast.outputs import draft_of
+from relfast.support.outputs import draft_of
 
 ROWS: Final = 4_096
 """Number of rows that are turned into Python objects at a time."""

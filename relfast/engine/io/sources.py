@@ -23,7 +23,7 @@ from relfast.engine.io.foreign import UTF_16, advice_on_folder, packs_texts, ref
 from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.errors import InputError, MissingExtraError, ReadError, UsageError, told_of
 from relfast.json_text import Undecodable, decode_object
-from relfast.outputs import OF_PROCESS
+from relfast.support.outputs import OF_PROCESS
 
 STDIN: Final = "-"
 
@@ -103,7 +103,7 @@ class Source(NamedTuple):
 
 def find_sources(inputs: Sequence[str], own: Sequence[str] = ()) -> list[Source]:
     """The sources that the inputs name, in order. Folders and patterns leave out the files in ``own``, which
-    an earlier run of the command has written (`relfast.outputs.own_outputs`).
+    an earlier run of the command has written (`relfast.support.outputs.own_outputs`).
 
     Raises
     ------

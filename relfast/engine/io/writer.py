@@ -31,9 +31,9 @@ from relfast.errors import (
     OutputExistsError,
 )
 from relfast.json_text import decode_object
-from relfast.outputs import TABLE_ROWS_SUFFIX, TABLES, open_stream
 from relfast.records import Score
 from relfast.support.growing import GrowingFile, check_settings
+from relfast.support.outputs import TABLE_ROWS_SUFFIX, TABLES, open_stream
 
 _READ_BYTES: Final = 1 << 20
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from relfast.cores import usable_cores
 from relfast.engine.kernel_scoring import own
 from relfast.engine.online.incoming import not_plain
 from relfast.engine.online.pending import Counts, PendingScore, ScoreCache, key_of
@@ -17,6 +16,7 @@ from relfast.engine.online.record_pools import RecordPool
 from relfast.engine.scoring import Scoring, failed
 from relfast.json_text import plain
 from relfast.records import Record, Score
+from relfast.support.cores import usable_cores
 from relfast.tasks.base import Task
 
 

@@ -7,9 +7,9 @@ import threading
 from collections import Counter
 from typing import Final
 
-from relfast.cores import default_workers
+from relfast.engine.keywords import AdapterKeywords
 from relfast.engine.online.scorer import Scorer
-from relfast.keywords import AdapterKeywords
+from relfast.support.cores import default_workers
 
 WORKERS: Final = 1
 """Default number of workers of a process's reward functions, without ``workers`` and ``RELFAST_WORKERS``.

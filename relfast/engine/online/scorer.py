@@ -23,9 +23,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, Final, Unpack, overload
 
-from relfast.deadlines import WorkingClock
 from relfast.engine.job import Job, make_job
 from relfast.engine.kernel_scoring import MAX_CHARS, MAX_MOLECULES, own, tell
+from relfast.engine.keywords import JobKeywords, OnError
 from relfast.engine.online.incoming import Columns, check_records, columns_of, flaw_of, response_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.micro_batches import MicroBatcher
@@ -40,9 +40,9 @@ from relfast.formats import filter_of
 from relfast.formats.entry import no_text
 from relfast.formats.failure import CUT_OFF, NO_ASSISTANT, NO_CONTENT, NULL, NoResponse
 from relfast.json_text import once_decoded
-from relfast.keywords import JobKeywords, OnError
 from relfast.records import STATUSES, Record, Score, unscored
 from relfast.results import ScoreBatch
+from relfast.support.deadlines import WorkingClock
 from relfast.tasks import TASKS, find_task, get_task, infer_task
 from relfast.tasks.base import Task
 
@@ -67,7 +67,7 @@ class Scorer:
     on_error
         What `reward` and `rewards` return for a response without a score: None, a number, or ``"raise"``; or
         one of these for each kind of failure, ``{"response": …, "machinery": …}``
-        (`relfast.keywords.OnErrorByKind`). A single value counts for ``machinery``. Under ``strict`` a
+        (`relfast.engine.keywords.OnErrorByKind`). A single value counts for ``machinery``. Under ``strict`` a
         response that exceeds its deadline or crashes its workers gets the lowest reward of its task, unless
         ``response`` says otherwise: hanging must not pay. Under ``reference`` both kinds get the same value.
     **options

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
+from relfast.engine.keywords import OnError, Unscored
 from relfast.engine.pool.failures import fault_of
 from relfast.errors import UnscoredError, UsageError
-from relfast.keywords import OnError, Unscored
 from relfast.parameters import number_of
 from relfast.records import Policy, Score
 from relfast.tasks import find_task

@@ -32,8 +32,8 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from relfast_kernels.caches.cache import QUIET_VARIABLE
 
-from relfast import interrupts
 from relfast.engine.pool.failures import LOST
+from relfast.support import interrupts
 
 if TYPE_CHECKING:
     import subprocess

@@ -21,7 +21,6 @@ from typing import Any, Final
 
 from relfast_kernels.caches.cache import report
 
-from relfast.cores import usable_cores
 from relfast.embed import vectors_cache
 from relfast.engine.gold_records import Repeated
 from relfast.engine.job import Job
@@ -32,6 +31,7 @@ from relfast.engine.pool.protocol import WorkItem
 from relfast.engine.segments import Tell, tell_nobody
 from relfast.errors import WorkerError
 from relfast.records import Place
+from relfast.support.cores import usable_cores
 
 GRACE_SECONDS: Final = 10.0
 """How long after its deadline a silent worker is killed by the parent. Normally the operating system's timer

@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final
 
-from relfast import deadlines, interrupts
 from relfast.embed import THREADS_VARIABLE
 from relfast.engine.file_run.block_scoring import SEGMENT_LINES, BlockScoring
 from relfast.engine.file_run.block_scoring import load_fast_path as load_fast_path
@@ -36,8 +35,9 @@ from relfast.engine.pool.protocol import (
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.errors import RelfastError, WorkerError
-from relfast.memory import keep_freed_memory
 from relfast.records import Place, Record, Score
+from relfast.support import deadlines, interrupts
+from relfast.support.memory import keep_freed_memory
 
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_NAME: Final = 15

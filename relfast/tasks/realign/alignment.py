@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from relfast_kernels.align import align_batch, cosines
 from relfast_kernels.layouts import MATCH, SKIP_BENCHMARK, SKIP_LLM
 
-from relfast.deadlines import Deadlines
+from relfast.support.deadlines import Deadlines
 
 if TYPE_CHECKING:
     from relfast.embed.embedder import Embedder

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from relfast_kernels.align import cosines
 
-from relfast.deadlines import Deadlines
+from relfast.support.deadlines import Deadlines
 
 if TYPE_CHECKING:
     from relfast.embed.embedder import Embedder

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Final, cast
 
 from relfast.answers import same_answer
-from relfast.deadlines import Deadlines
 from relfast.records import Batch, Extracted, Outcome, Record
+from relfast.support.deadlines import Deadlines
 from relfast.tasks.realign import RealignOptions
 from relfast.tasks.realign import extract as reading
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD, NOTHING, Alignment, Pair, align_pairs
@@ -24,12 +24,12 @@ _MAX_VOTE_CHARS: Final = 200
 
 
 def extract(record: Record, options: RealignOptions) -> Extracted[Solution]:
-    """See `relfast.tasks.modules.TaskScorer`."""
+    """See `relfast.tasks.base.TaskScorer`."""
     return reading.read_response(record.response, options)
 
 
 def score(batch: Batch, options: RealignOptions) -> list[Outcome]:
-    """See `relfast.tasks.modules.TaskScorer`."""
+    """See `relfast.tasks.base.TaskScorer`."""
     # without time limits no deadline passes, so every record has an outcome
     return cast("list[Outcome]", score_within(batch, options, Deadlines(len(batch))))
 

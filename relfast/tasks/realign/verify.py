@@ -23,8 +23,8 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Final
 
-from relfast.deadlines import Deadlines
 from relfast.errors import MissingExtraError
+from relfast.support.deadlines import Deadlines
 
 SECONDS_PER_ANSWER: Final = 5.0
 """math-verify's own default for parsing."""

@@ -24,8 +24,8 @@ from typing import Any, Final, Literal, get_args
 from relfast.errors import RelfastError, UsageError
 from relfast.parameters import Choice, Whole, check_parameters, parameter
 from relfast.tasks import get_task
+from relfast.tasks.base import BlindStrategy
 from relfast.tasks.generation import check_count, check_range, record_of, stream
-from relfast.tasks.modules import BlindStrategy
 from relfast.tasks.rel_a import N_CHOICES
 from relfast.tasks.rel_a.rules import STEPS, fitting_choices
 
@@ -64,7 +64,7 @@ Series = list[Matrix]
 def generate(
     task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
 ) -> Iterator[dict[str, Any]]:
-    """Records of REL-A1…A4 (`relfast.tasks.modules.Generator`) with the fields of `MatrixParameters`.
+    """Records of REL-A1…A4 (`relfast.tasks.base.Generator`) with the fields of `MatrixParameters`.
 
     Raises
     ------

@@ -37,12 +37,12 @@ def read(response: object, options: Options) -> Extracted[int | None]:
 
 
 def extract(record: Record, options: Options) -> Extracted[int | None]:
-    """See `relfast.tasks.modules.TaskScorer`."""
+    """See `relfast.tasks.base.TaskScorer`."""
     return read(record.response, options)
 
 
 def score(batch: Batch, options: Options) -> list[Outcome]:
-    """See `relfast.tasks.modules.TaskScorer`."""
+    """See `relfast.tasks.base.TaskScorer`."""
     return [_score_one(record.answer, extracted, options) for record, extracted in batch]
 
 

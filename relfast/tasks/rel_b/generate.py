@@ -22,8 +22,8 @@ import numpy.typing as npt
 from relfast.errors import UsageError
 from relfast.parameters import check_parameters
 from relfast.tasks import get_task
+from relfast.tasks.base import BlindStrategy
 from relfast.tasks.generation import Slot, check_count, check_range, plan, record_of, stream
-from relfast.tasks.modules import BlindStrategy
 from relfast.tasks.rel_b.parameters import MAX_LEAVES, MAX_SEQ_LEN, HomoplasyParameters
 from relfast.tasks.rel_b.score import FASTA
 
@@ -41,7 +41,7 @@ class Block(NamedTuple):
 def generate(
     task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
 ) -> Iterator[dict[str, Any]]:
-    """Records of REL-B1 (`relfast.tasks.modules.Generator`) with the fields of `HomoplasyParameters`.
+    """Records of REL-B1 (`relfast.tasks.base.Generator`) with the fields of `HomoplasyParameters`.
 
     Raises
     ------

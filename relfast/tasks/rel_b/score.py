@@ -168,12 +168,12 @@ NO_SCORE: Final = {"precision": UNDEFINED, "recall": UNDEFINED, "f1": UNDEFINED}
 
 
 def extract(record: Record, options: RelBOptions) -> Extracted[Homoplasy]:
-    """See `relfast.tasks.modules.TaskScorer`."""
+    """See `relfast.tasks.base.TaskScorer`."""
     return read(record.response, options)
 
 
 def score(batch: Batch, options: RelBOptions) -> list[Outcome]:
-    """See `relfast.tasks.modules.TaskScorer`."""
+    """See `relfast.tasks.base.TaskScorer`."""
     return [_score_one(record, extracted, options) for record, extracted in batch]
 
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final
 
-from relfast.tasks.modules import BlindStrategy
+from relfast.tasks.base import BlindStrategy
 from relfast.tasks.rel_c.display import listed
 
 _HETERO: Final = re.compile(r"Cl|Br|[NOSFPI]|[nos]")

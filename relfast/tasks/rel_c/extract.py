@@ -17,7 +17,7 @@ from relfast_kernels.smiles.layouts import Sizes
 from relfast_kernels.tags import layouts
 
 from relfast.records import Extracted, Options
-from relfast.tasks.modules import MAX_TEXTS
+from relfast.tasks.base import MAX_TEXTS
 from relfast.tasks.reasoning import last_form, lower, read_final, read_strictly, strip_reasoning, utf8
 from relfast.tasks.rel_c import RelCOptions
 

@@ -13,12 +13,12 @@ _VOTES: Final[dict[str | None, int]] = {"No": 2, "Yes": 3}
 
 
 def extract(record: Record, options: Options) -> Extracted[str | None]:
-    """See `relfast.tasks.modules.TaskScorer`."""
+    """See `relfast.tasks.base.TaskScorer`."""
     return extract_label(record.response, options)
 
 
 def score(batch: Batch, options: Options) -> list[Outcome]:
-    """See `relfast.tasks.modules.TaskScorer`."""
+    """See `relfast.tasks.base.TaskScorer`."""
     return [_score_one(record.answer, extracted, options) for record, extracted in batch]
 
 

@@ -11,8 +11,8 @@ from relfast_kernels.compiled import native
 from relfast_kernels.smiles.layouts import FINGERPRINT_MASK, INVALID_VOTE
 
 from relfast.chem.smiles_table import Match
-from relfast.interrupts import uninterrupted
 from relfast.records import Batch, Extracted, Outcome, Record
+from relfast.support.interrupts import uninterrupted
 from relfast.tasks.rel_c import RelCOptions
 from relfast.tasks.rel_c.extract import extract_molecules
 
@@ -20,12 +20,12 @@ _TEXT: Final = frozenset((str,))
 
 
 def extract(record: Record, options: RelCOptions) -> Extracted[list[str]]:
-    """See `relfast.tasks.modules.TaskScorer`."""
+    """See `relfast.tasks.base.TaskScorer`."""
     return extract_molecules(record.response, options)
 
 
 def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
-    """See `relfast.tasks.modules.TaskScorer`."""
+    """See `relfast.tasks.base.TaskScorer`."""
     with uninterrupted():
         return [_score_one(record.answer, extracted, options) for record, extracted in batch]
 

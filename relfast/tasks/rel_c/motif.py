@@ -29,8 +29,8 @@ from zlib import crc32
 from relfast.chem.common_substructure import Compared, Pair, Prepared, constant_in, prepared
 from relfast.chem.common_substructure import judge as judge_pair
 from relfast.chem.smiles_table import has_isotope, same_clean_molecule
-from relfast.interrupts import uninterrupted
 from relfast.records import Batch, Extracted, Outcome, Record
+from relfast.support.interrupts import uninterrupted
 from relfast.tasks.rel_c import RelCOptions
 from relfast.tasks.rel_c.extract import extract_molecule
 
@@ -51,7 +51,7 @@ two grids of 100 atoms take RDKit seconds a candidate."""
 
 
 def extract(record: Record, options: RelCOptions) -> Extracted[str | None]:
-    """See `relfast.tasks.modules.TaskScorer`."""
+    """See `relfast.tasks.base.TaskScorer`."""
     return extract_molecule(record.response, options)
 
 
@@ -153,7 +153,7 @@ def _share(common: int, n: int, n_gold: int) -> float:
 
 
 def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
-    """See `relfast.tasks.modules.TaskScorer`."""
+    """See `relfast.tasks.base.TaskScorer`."""
     with uninterrupted():
         return [_score_one(record.answer, extracted, options) for record, extracted in batch]
 

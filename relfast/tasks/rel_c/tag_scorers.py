@@ -22,10 +22,9 @@ from relfast.chem.smiles_table import (
     joined,
     simple_table,
 )
-from relfast.memory import lazy_memory
 from relfast.records import Outcome
-from relfast.tasks.base import Task
-from relfast.tasks.modules import MAX_TEXTS, KernelScorer
+from relfast.support.memory import lazy_memory
+from relfast.tasks.base import MAX_TEXTS, KernelScorer, Task
 from relfast.tasks.rel_c import RelCOptions, missing_isomers, motif
 from relfast.tasks.rel_c.extract import TagGolds, TagReader, can_read, reason_of
 

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from relfast.tasks.modules import BlindStrategy
+from relfast.tasks.base import BlindStrategy
 from relfast.tasks.seqbench.maze import Fields, Layout, from_facts
 from relfast.tasks.seqbench.prompt import EXAMPLES
 

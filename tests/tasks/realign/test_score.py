@@ -24,13 +24,13 @@ from strict.cases import was_right
 from tiny_bert import make_checkpoint
 
 from relfast.answers import same_answer
-from relfast.deadlines import Deadlines
 from relfast.embed import models
 from relfast.embed.adding import add
 from relfast.embed.embedder import get_embedder
 from relfast.errors import MissingExtraError
 from relfast.realign import StepAligner, extract_boxed_answer, parse_reasoning_to_steps
 from relfast.records import Outcome, Record
+from relfast.support.deadlines import Deadlines
 from relfast.tasks.options import AllOptions
 from relfast.tasks.realign import alignment, gate
 from relfast.tasks.realign import score as realign_scorer
