@@ -106,7 +106,7 @@ test_entry.ENTRIES = {"work": (kernel(test_entry.work), test_entry.Block)}
 module, entries = builder.module_of("test_entry", own_way=sys.argv[1] == "own")
 native.cache().check(make=True)
 with tempfile.NamedTemporaryFile() as file:
-    file.write(making._link(builder.emitted(module, reloc="pic", codemodel="default")))
+    file.write(making._link(builder.emitted(module)))
     file.flush()
     address_of = native._open_library(file, "")
 call = native.callable_at(address_of(entries["work"]["symbol"]), entries["work"]["arguments"], holds_gil=True)

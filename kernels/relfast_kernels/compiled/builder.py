@@ -148,20 +148,17 @@ def _with_callees(libraries: list[Any]) -> list[Any]:
     return list(found)
 
 
-def emitted(module: str, processor: str = "", **options: str) -> bytes:
-    """The object code of the text of an LLVM module, optimised for a processor of this machine's family.
-
-    ``processor`` is LLVM's name of it, such as ``x86-64-v3``; empty: this very one. ``options``: llvmlite's
-    ``reloc`` (``static``: an object to load as it is, ``pic``: one to link) and ``codemodel``.
-    """
+def emitted(module: str, processor: str = "") -> bytes:
+    """The object code, to be linked into a library, of the text of an LLVM module, optimised for a processor
+    of this machine's family: LLVM's name of it, such as ``x86-64-v3``; empty: this very one."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple().create_target_machine(
         cpu=processor or llvm.get_host_cpu_name(),
         features="" if processor else llvm.get_host_cpu_features().flatten(),
         opt=3,
-        jit=options["reloc"] == "static",
-        **options,
+        reloc="pic",
+        codemodel="default",
     )
     parsed = llvm.parse_assembly(module)
     tuning = llvm.create_pipeline_tuning_options(3)

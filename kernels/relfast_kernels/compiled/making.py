@@ -239,7 +239,7 @@ def keep(
         function, as that of a compiler that is too old.
     """
     native.cache().check(make=True)
-    library = _link(emitted(module, processor, reloc="pic", codemodel="default"))
+    library = _link(emitted(module, processor))
     native.cache().write(native.shared_library(unit, processor).name, native.with_trailer(library, entries))
 
 
