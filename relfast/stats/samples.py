@@ -25,6 +25,7 @@ from relfast_kernels.layouts import (
     SAMPLE_FURTHER,
     SAMPLE_NO_ID,
 )
+from relfast_kernels.text.layouts import Digested
 
 from relfast.stats.intervals import winners
 from relfast.stats.sums import units_of
@@ -228,7 +229,7 @@ def hash_id(json_text: bytes) -> int:
     """
     value = len(json_text)
     if value > _LONG and (functions := _of_kernel()) is not None:
-        return functions["hash"](json_text, value) & _MASK
+        return functions["hash"](Digested(text=json_text)) & _MASK
     for word in unpack(f"<{-(-value // 8)}Q", json_text + bytes(-value % 8)):
         value = ((value ^ word) * _MULTIPLIER) & _MASK
         value ^= value >> 29

@@ -60,7 +60,7 @@ from relfast_kernels.text.values import ROUND_OPENING, flags_at, is_wide, is_wor
 from relfast_kernels.text.words import ENDS, FILLER, LINK, flags_of
 
 FORM_ROOM: Final = 64
-FORM_RESULT: Final = 3 + 2 * MAX_FENCES
+FORM_FENCES: Final = 2 * MAX_FENCES
 """Room beyond twice a text in the work space of an entry, and numbers of its result."""
 MAX_HELD: Final = 2_000
 """The most bytes that a box or a tag holds."""

@@ -7,7 +7,7 @@ missing, is left to Python (`UNSURE`).
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -135,25 +135,6 @@ OF_GOLD: Final = -2
 """In place of an id's token: the id comes with the gold, which is found by what the record depends on."""
 
 _ONE: Final = 1
-
-
-class Table(NamedTuple):
-    """The table: ``names`` (uint8); ``members`` of rows (`MEMBER_COLUMNS`, sorted by length) and where those
-    of a length begin (``of_length``); and steps, paths (spans of steps), conditions, ways to recognise forms,
-    forms, sources of responses, and ways to read their texts; and ``ends``: the span of the paths to
-    finish reasons of rows, and then the finish reasons with which a text counts as it is (spans of names)."""
-
-    names: Any
-    members: Any
-    of_length: Any
-    steps: Any
-    paths: Any
-    tests: Any
-    ways: Any
-    forms: Any
-    said: Any
-    says: Any
-    ends: Any
 
 
 @kernel

@@ -38,8 +38,12 @@ def _bytes(name: str) -> Any:
 
 
 def _arrays(marks: Any) -> tuple[Any, Any, Any]:
-    pool, places, beginnings = names_of(marks)
-    return np.frombuffer(pool, np.uint8), np.array(places, np.int64), np.array(beginnings, np.int64)
+    names = names_of(marks)
+    return (
+        np.frombuffer(names.pool, np.uint8),
+        np.array(names.places, np.int64),
+        np.array(names.beginnings, np.int64),
+    )
 
 
 _POOL, _PLACES, _BEGINNINGS = _arrays(MARKS)
