@@ -57,7 +57,7 @@ def entry_of(row: Mapping[str, Any], job: Job) -> Entry:
     values = {field: follow(row, path) for field, path in job.field_map.items()}
     further = {field: value for field, value in values.items() if field not in _FIELDS}
     row = {key: value for key, value in {**row, **further}.items() if value is not MISSING}
-    entry = read_row(row, job.dialect, mapped="response" in values)
+    entry = read_row(row, job.dialect, mapped=values.keys())
     if entry.row is row:
         mapped = {**row, **values}
         entry.row = {key: value for key, value in mapped.items() if value is not MISSING}

@@ -277,8 +277,10 @@ class TextTable:
         if "id" in self._map:
             mapped = self._users_path(self._map["id"].split("."), from_row=True)
             of_id, prompts = (mapped, mapped + 1), []
-            if numbered:
-                of_id = (0, 0)  # gold is looked up by id or question, depending on whether the row has an id
+        numbers = (0, 0) if numbered else self._path_list((form.number or "").split())
+        if "id" in self._map and form.number is not None:
+            # the tool's number: gold is looked up by it or by the question
+            of_id, numbers = (0, 0), numbers if numbered else of_id
         depends = {*form.members, *filter(None, map(_first_name, _depends(form).split()))}
         depends |= {path.partition(".")[0] for field, path in self._map.items() if field not in _NOT_REST}
         if numbered:
@@ -298,7 +300,7 @@ class TextTable:
         return (
             *of_id,
             *self._path_list([*prompts, *form.answer.split()] if prompts else []),
-            *self._path_list([] if numbered else (form.number or "").split()),
+            *numbers,
             self._bits(depends | others),
             *self._answer(form),
             *self._path_list(form.question.split() if self._can_follow(form.question) else []),

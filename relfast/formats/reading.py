@@ -5,7 +5,7 @@ The form of a row is chosen from the row alone, so that the result does not depe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -152,15 +152,15 @@ def _reader_of(row: _Row, name: str) -> _Reader:
     return next((reader for reader in others if reader.form.when and meets(row, reader.form.when)), last)
 
 
-def read_row(row: _Row, dialect: str, *, mapped: bool = False) -> Entry:
-    """The `Entry` of a row; ``dialect`` is a key of `DIALECTS` or ``auto``. With ``mapped`` the response is
-    where ``--map`` says.
+def read_row(row: _Row, dialect: str, *, mapped: Collection[str] = ()) -> Entry:
+    """The `Entry` of a row; ``dialect`` is a key of `DIALECTS` or ``auto``. ``mapped`` are the fields that
+    ``--map`` says: an id from there is a tool's number wherever the dialect has such numbers.
 
     A row of any dialect may report a failed request by ``error`` and ``status_code``, and why its text ended
     by one of `REASONS`: these are read here.
     """
     if dialect == "auto":
-        known = _recognised(row, mapped)
+        known = _recognised(row, "response" in mapped)
         name, reader = ("native", _readers()["native"][0]) if known is None else (known.name, known.reader)
     else:
         name, reader = dialect, _reader_of(row, dialect)
@@ -168,7 +168,9 @@ def read_row(row: _Row, dialect: str, *, mapped: bool = False) -> Entry:
     entry = _entry_of_other_dialect(row, name) if is_another else reader.read(row)
     if "error" in row:
         entry.error = row["error"]
-    if name == "native" and not mapped and _has_only_failed(row):
+    if "id" in mapped and not is_another:
+        entry.numbered = reader.form.number is not None
+    if name == "native" and "response" not in mapped and _has_only_failed(row):
         entry.id = row[_FAILED_KEY]
     if "status_code" in row and entry.failure is None:
         entry.failure = from_status(row["status_code"])

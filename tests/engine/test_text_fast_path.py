@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,7 @@ from both_ways import Ways
 from contract_records import gold
 from engine_runs import write_dump
 from relfast_kernels.compiled import making, native
-from relfast_kernels.layouts import GOLD_MEMBERS
-from relfast_kernels.text import characters
+from relfast_kernels.layouts import GOLD_MEMBERS, NUMBERS_REPEAT
 
 from relfast.engine import scoring, text_gold
 from relfast.engine.file_run.files import score_files
@@ -55,7 +53,8 @@ def test_rows_beyond_all_room() -> None:
 def test_verbose_runs_say_how_many_lines_took_which_way(tmp_path: Path) -> None:
     row = {"id": 1, "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}
     lines = [
-        json.dumps({**row, "response": response}) for response in ["x" * 2_000] * 3_000 + ["\u0663"] * 30
+        json.dumps({**row, "response": response})
+        for response in ["x" * 2_000] * 3_000 + ["Answer " + "4" * 4_400] * 30
     ]
     (tmp_path / "dump.jsonl").write_text("\n".join(lines))
     # once the gold is known no line is decoded; of some the extractor reads the response
@@ -113,25 +112,28 @@ def test_gold_taxa_are_compared_in_lower_case(ways: Ways, taxa: list[object], n_
         assert found["metrics"]["recall"] == 1 / n_gold
 
 
-@pytest.mark.slow
-def test_classes_of_characters_are_pythons() -> None:
-    r"""For every code point: a letter is \\w and no \\d, a space \\s, a symbol neither; none of them matches an ASCII
-    letter where case is ignored, or is something else in lower case."""
-    kinds: dict[int, list[str]] = {}
-    for point in range(0x80, 0x110000):
-        kinds.setdefault(characters.classify(point), []).append(chr(point))
-    del kinds[characters.OTHER]
-    assert sum(map(len, kinds.values())) > 1_100_000
-    pattern = {characters.LETTER: r"[^\W\d]+", characters.SPACE: r"\s+"}
-    for kind, known in kinds.items():
-        text = "".join(known)
-        lower = text.lower()
-        assert len(lower) == len(text)
-        for each in (text, lower):
-            assert re.fullmatch(pattern.get(kind, r"[^\w\s]+"), each)
-            assert each.isspace() == (kind == characters.SPACE)
-            assert not re.search(r"(?i:[a-z])|[\x00-\x7f\ud800-\udfff]", each)
-        assert kind == characters.SPACE or not any(map(str.isspace, text))
+@pytest.mark.parametrize("dialect", ["lmms-eval", "opencompass", "nemo-skills"])
+def test_an_id_that_is_a_number_of_the_tool_tells_no_prompt(dialect: str) -> None:
+    """By `--map` as by the dialect: rows are one prompt if their questions are."""
+    row = {
+        "n": 7,
+        "task": "REL-A1",
+        "answer": {"target": 3},
+        "filtered_resps": ["Answer 4"],
+        "doc_id": 7,
+        "doc_hash": "a",
+    }
+    row |= {
+        "input": "Which?",
+        "origin_prompt": "Which?",
+        "prediction": "Answer 4",
+        "gold": {"target": 3},
+        "generation": "Answer 4",
+    }
+    row |= {"expected_answer": {"target": 3}, "question": "Which?"}
+    ways = Ways.of_job(Job(field_map={"id": "n"}, dialect=dialect, repeats=NUMBERS_REPEAT))
+    (found,) = ways.same([json.dumps(row).encode()]).rows
+    assert (found["id"], len(found["prompt"])) == (7, 16)
 
 
 @pytest.mark.parametrize(
