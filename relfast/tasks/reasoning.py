@@ -162,6 +162,15 @@ _KINDS: Final[tuple[Literal["box", "tag", "label"] | None, ...]] = (
 _ENDS: Final = ' \t\r\n*_`"“”'
 
 
+def _marked() -> Any:
+    from relfast_kernels.text import marked
+
+    return Marked(text=b"", out=(ctypes.c_char * 1)(), fences=(ctypes.c_int64 * marked.FORM_FENCES)())
+
+
+_MARKED: Final = Spare[Any](_marked)
+
+
 def last_form(text: str, *, keep_commands: bool = False) -> Form | None:
     r"""The marked answer that opens last, for tasks with open answers; None if there is none.
 
@@ -178,12 +187,16 @@ def last_form(text: str, *, keep_commands: bool = False) -> Form | None:
     from relfast_kernels.text import dress, marked
 
     data = text.encode("utf-8", "replace")
-    out: Any = (ctypes.c_char * (2 * len(data) + marked.FORM_ROOM))()
-    how = dress.MATHEMATICAL if keep_commands else dress.SHOWN
-    asked: Any = Marked(how=how, text=data, out=out, fences=(ctypes.c_int64 * marked.FORM_FENCES)())
+    asked = _MARKED.take()
+    if 2 * len(data) + marked.FORM_ROOM > asked.n_out:
+        asked.out = (ctypes.c_char * (4 * len(data) + marked.FORM_ROOM))()
+    asked.text, asked.how = data, dress.MATHEMATICAL if keep_commands else dress.SHOWN
     kind = _KINDS[native.functions("text")["form"](asked)]
+    start, held = asked.found.start, asked.out[: asked.found.size]
+    if len(data) <= _MOST_KEPT:
+        _MARKED.append(asked)
     if kind is None:
         return None
-    held = out[: asked.found.size].decode("utf-8", "replace").strip(_ENDS)
+    held = held.decode("utf-8", "replace").strip(_ENDS)
     held = held[:MAX_LABELLED].rstrip(_ENDS) if kind == "label" else held
-    return Form(len(data[: asked.found.start].decode("utf-8", "replace")), kind, held)
+    return Form(len(data[:start].decode("utf-8", "replace")), kind, held)
