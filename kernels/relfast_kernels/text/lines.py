@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.layouts import (
     ALL_IDS_REPEAT,
     BLANK,
@@ -137,7 +138,7 @@ _OF_ID = ~np.uint64(0)
 
 
 @kernel
-def _put_id(data: Any, tape: Any, token: int, scratch: Any, used: Any) -> Any:
+def _put_id(data: Bytes, tape: Ints, token: int, scratch: Bytes, used: Any) -> Any:
     """The JSON of a line's id: its place (`IN_DATA` …), start and end there, and the scratch space in use;
     the place is `UNSURE` if Python must read the id."""
     if token == OF_GOLD or is_null(data, tape, token):
@@ -155,7 +156,9 @@ def _put_id(data: Any, tape: Any, token: int, scratch: Any, used: Any) -> Any:
 
 
 @kernel
-def _digest_rest(data: Any, tape: Any, table: Table, fields: Any, depends: Any, seed: Any, value: Any) -> Any:
+def _digest_rest(
+    data: Bytes, tape: Ints, table: Table, fields: Ints, depends: Any, seed: Any, value: Any
+) -> Any:
     """A digest (uint64) of the members of a row that ``depends`` has as bits, in the order of the table."""
     for k in range(table.members.shape[0]):
         if depends & table.members[k, MEMBER_BIT] != 0 and fields[k] != 0:
@@ -166,7 +169,9 @@ def _digest_rest(data: Any, tape: Any, table: Table, fields: Any, depends: Any, 
 
 
 @kernel
-def _digest_answer(data: Any, tape: Any, table: Table, work: Work, form: Any, seed: Any, value: Any) -> Any:
+def _digest_answer(
+    data: Bytes, tape: Ints, table: Table, work: Work, form: Ints, seed: Any, value: Any
+) -> Any:
     """A digest (uint64, not 0) of the values that hold a row's task and answer, and of the kind of its
     question; 0 if no paths lead to them."""
     if form[FORM_ANSWER] == form[FORM_ANSWER_END]:
@@ -201,7 +206,7 @@ def _find_gold(golds: Golds, value: Any) -> Any:
 
 
 @kernel
-def digest_id(text: Any, start: int, end: int, seed: Any) -> Any:
+def digest_id(text: Bytes, start: int, end: int, seed: Any) -> Any:
     """A digest (int64) of the JSON of an id, by which a line that has nothing else but responses finds its
     gold."""
     return np.int64(digest(text, start, end, seed, _OF_ID) & ~np.uint64(ROW_UNSEEN))
@@ -309,7 +314,7 @@ def outline(asked: Outline) -> int:
 
 @kernel
 def _rest_of(
-    data: Any, settings: Any, table: Table, work: Work, number: int, members: Any, token: int, given: bool,
+    data: Bytes, settings: Ints, table: Table, work: Work, number: int, members: Any, token: int, given: bool,
     place: int,
 ) -> Any:  # fmt: skip
     """What a line has besides id and responses (`SAYS_MORE` …), and the token of the text that tells its
@@ -415,7 +420,7 @@ def _project_line(scan: Scan, number: int) -> int:
 
 
 @kernel
-def _take_gold(golds: Golds, gold: int, settings: Any, work: Work, scratch: Any, used: int) -> int:
+def _take_gold(golds: Golds, gold: int, settings: Ints, work: Work, scratch: Bytes, used: int) -> int:
     """Read a gold into ``work.gold``; from where on scratch space is free then, or -1: left to Python."""
     row = golds.rows[gold]
     task = row[GOLD_TASK]
@@ -427,7 +432,7 @@ def _take_gold(golds: Golds, gold: int, settings: Any, work: Work, scratch: Any,
 
 @kernel
 def _score_record(
-    data: Any, record: Any, task: int, settings: Any, golds: Golds, work: Work, scratch: Any, used: int
+    data: Bytes, record: Ints, task: int, settings: Ints, golds: Golds, work: Work, scratch: Bytes, used: int
 ) -> Any:  # fmt: skip
     """Score a record's text against the gold in ``work.gold``: whether it has its key then, and the offset
     from which scratch space is free."""
@@ -445,7 +450,7 @@ def _score_record(
 
 
 @kernel
-def _room_for(line: Any, golds: Golds, gold: int, used: int, scratch: Any) -> bool:
+def _room_for(line: Ints, golds: Golds, gold: int, used: int, scratch: Bytes) -> bool:
     """Whether a line's texts, and those of its gold, fit into the scratch space."""
     size = SCRATCH_PER_BYTE * (line[LINE_END] - line[LINE_START]) + SCRATCH_PER_LINE
     if gold >= 0:
@@ -455,7 +460,7 @@ def _room_for(line: Any, golds: Golds, gold: int, used: int, scratch: Any) -> bo
 
 
 @kernel
-def _score_line(scan: Scan, line: Any, stop: int) -> bool:
+def _score_line(scan: Scan, line: Ints, stop: int) -> bool:
     """Score the records of a line, up to ``stop``, if its gold is known: then it becomes `FAST`, else it
     stays `FIELDS`. False if there is no room for that."""
     data, settings, golds, work = scan.data, scan.settings, scan.golds, scan.work
