@@ -31,7 +31,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections import namedtuple
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar, cast, overload
 
@@ -290,6 +290,19 @@ def rows_of(kind: type[T], n: int, memory: Any = None) -> Rows[T]:
     array: Any = cast(Any, kind) * n
     found: Rows[T] = array() if memory is None else array.from_buffer(memory)
     return found
+
+
+class Spare(list[T]):
+    """Structs, or what holds one, for one call each at a time: `take` one, and append it after the call."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+
+    def take(self) -> T:
+        try:
+            return self.pop()
+        except IndexError:  # every one is in use by another thread
+            return self._make()
 
 
 @cache

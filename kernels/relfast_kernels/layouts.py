@@ -126,17 +126,13 @@ MAX_TOKENS: Final = 1 << 16
 
 MAX_ID_DIGITS: Final = 18
 """The most digits of an integer that every JSON parser keeps exactly."""
-WORK_PARTS: Final = 8
-"""Arrays of a scan's work space (`relfast_kernels.text.lines.Work`): it gets the address of each."""
 
 GOLD_TASK, GOLD_TEXT_AT, GOLD_TEXT_STOP, GOLD_ID, GOLD_ID_END = range(5)
 GOLD_FIELDS: Final = ("target", "label", "taxa")
 GOLD_COLUMNS: Final = 5
-GOLD_PARTS: Final = 4
 """Columns of a gold that Python has prepared: the number of its task (-1: none that is scored here), and,
 within the text of all golds, where its JSON is (its `GOLD_FIELDS` only) and where that of its rows' id is
-(`ID_OF_GOLD`). `GOLD_PARTS` is the number of arrays in `relfast_kernels.text.lines.Golds`: a scan gets the
-address and length of each."""
+(`ID_OF_GOLD`)."""
 HELD_START, HELD_END, HELD_ID, HELD_ANSWER, HELD_LAST, HELD_LINE = range(6)
 HELD_COLUMNS: Final = 6
 """Columns of a row of the gold files: where its line is in the bytes of all (an end of 0: not there, Python
@@ -208,46 +204,6 @@ PROMPT_ID: Final = "prompt-"
 PROMPT_DIGITS: Final = 16
 """How a row names its prompt behind its id: this text, so many hexadecimal digits and a quote. The part of
 the row from the id on to here is the prompt's key."""
-
-(
-    AT_RECORDS,
-    N_RECORDS,
-    AT_SCRATCH,
-    N_SCRATCH,
-    AT_SETTINGS,
-    AT_GOLDS,
-    AT_WORK,
-    AT_LINES,
-    N_LINES,
-    AT_FILTER,
-    N_FILTER,
-    AT_TABLE,
-    AT_STATE,
-    FIRST_INDEX,
-    AT_KEYS,
-    N_KEYS,
-    AT_SLOTS,
-    AT_PARTS,
-    AT_TEMPLATES,
-    N_TEMPLATES,
-    AT_COUNTS,
-    AT_ROWS,
-    N_ROWS,
-    AT_SAMPLES,
-    N_SAMPLES,
-    AT_WRITTEN,
-    AT_HELD,
-    N_HELD,
-    AT_HELD_SLOTS,
-    N_HELD_SLOTS,
-) = range(30)
-CONTEXT_SIZE: Final = 30
-"""All that an entry of the text kernel works with besides a block: addresses of arrays (``AT_``) and their
-numbers of items (``N_``), where those are not constants. Judging texts needs those up to the work space,
-reading lines those up to the state, writing rows the records, the scratch space and all that follows the
-state: the index of the first line; the keys of templates, how many are known, their hash table, where their
-parts are (offsets into the templates' bytes), their bytes, and rows per template; room for rows and for
-samples; and what was written. The rest is the rows of the gold files and their hash table."""
 
 PATTERN_WORK: Final = 1 << 13
 """Work space of ``strict`` in int64: places of fences, taxa of a claim and of gold (`text.answers`)."""

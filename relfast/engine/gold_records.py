@@ -10,12 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
+from relfast_kernels.entry import Int, Spare, rows_of
 from relfast_kernels.layouts import (
-    AT_GOLDS,
-    AT_HELD,
-    AT_HELD_SLOTS,
     FIELDS,
-    GOLD_PARTS,
     HELD_COLUMNS,
     HELD_ID,
     HELD_LAST,
@@ -24,13 +21,12 @@ from relfast_kernels.layouts import (
     LINE_HELD,
     LINE_KIND,
     MAX_ID_DIGITS,
-    N_HELD,
-    N_HELD_SLOTS,
     SET_IS_GOLD,
     SET_SEED,
     SHORTEST_QUESTION,
     SLOW,
 )
+from relfast_kernels.text.layouts import Digested, Held
 
 from relfast.engine.text_block import ScannedBlock, kinds_of
 from relfast.formats import read_row
@@ -72,6 +68,7 @@ class Repeated(NamedTuple):
         )
 
 
+_COLUMNS: Final[Any] = Int * HELD_COLUMNS
 _ROW: Final = struct.Struct(f"{HELD_COLUMNS}q")
 _BATCH_BYTES: Final = 1 << 20
 _BATCH_LINES: Final = 1 << 13
@@ -111,6 +108,8 @@ class GoldRecords:
         The ids that have records with different content; None if there are none.
     seed
         The secret seed of digests.
+    held
+        The rows and their hash table for the text kernel.
     """
 
     def __init__(self, functions: Mapping[str, Callable[..., int]] | None = None) -> None:
@@ -131,7 +130,10 @@ class GoldRecords:
         self._by_question: dict[str, Any] | None = None
         self._found: dict[str, Any] = {}
         self._lengths: dict[str, list[int]] = {}
-        self._rows, self._slots = (ctypes.c_int64 * HELD_COLUMNS)(), (ctypes.c_int64 * 2)()
+        self._rows: Any = rows_of(_COLUMNS, 1)
+        self._slots: Any = rows_of(Int, 2)
+        self.held: Any = Held(rows=self._rows, slots=self._slots)
+        self._digested = Spare[Any](lambda: Digested(seed=self.seed, text=b""))
 
     def __len__(self) -> int:
         return self._n_ids
@@ -180,30 +182,21 @@ class GoldRecords:
         from relfast.engine.job import Job
         from relfast.engine.projection import Projection
 
-        projection = Projection(Job(), self._functions)
+        projection = Projection(Job(), self._functions, self.held)
         projection.settings[SET_IS_GOLD], projection.settings[SET_SEED] = True, self.seed
-        projection.context[AT_GOLDS] = ctypes.addressof(self._no_golds)
-        self.enter(projection.context)
         return projection
-
-    _no_golds = (ctypes.c_int64 * (2 * GOLD_PARTS))()
-
-    def enter(self, context: ctypes.Array[ctypes.c_int64]) -> None:
-        """Enter the rows and their hash table into the text kernel's context."""
-        context[AT_HELD], context[N_HELD] = ctypes.addressof(self._rows), len(self._rows) // HELD_COLUMNS
-        context[AT_HELD_SLOTS], context[N_HELD_SLOTS] = ctypes.addressof(self._slots), len(self._slots)
 
     def _have_room(self, more: int) -> None:
         """Make room for further rows, and keep at least half of the slots free."""
         n = 1 << max(6, (self._n + more - 1).bit_length())
-        if n <= len(self._rows) // HELD_COLUMNS:
+        if n <= len(self._rows):
             return
-        rows, self._slots = (ctypes.c_int64 * (HELD_COLUMNS * n))(), (ctypes.c_int64 * (2 * n))()
-        ctypes.memmove(rows, self._rows, _ROW.size * self._n)
-        self._rows = rows
+        before, self._rows, self._slots = self._rows, rows_of(_COLUMNS, n), rows_of(Int, 2 * n)
+        ctypes.memmove(self._rows, before, _ROW.size * self._n)
+        self.held.put(rows=self._rows, slots=self._slots)
         if self._projection is not None:
-            self.enter(self._projection.context)
-            self._functions["rehash"](self._projection.context, self._n)
+            self.held.n = self._n
+            self._functions["rehash"](self.held)
             return
         for row in range(self._n):
             if self._row(row)[HELD_LAST] >= 0:
@@ -213,15 +206,17 @@ class GoldRecords:
         """The slot of the first row with an id's digest, or the free one where it belongs."""
         mask = len(self._slots) - 1
         at = digest & mask
-        while (row := self._slots[at]) and self._rows[HELD_COLUMNS * (row - 1) + HELD_ID] != digest:
+        while (row := self._slots[at]) and self._rows[row - 1][HELD_ID] != digest:
             at = (at + 1) & mask
         return at
 
     def _hold(self, block: ScannedBlock, start: int, stop: int, base: int, first: int) -> None:
         """Add the lines ``start`` to ``stop`` of a block as the kernel has read them."""
         assert self._projection is not None
-        row = self._n
-        self._n = self._functions["hold"](self._projection.context, start, stop, base, first, row)
+        context, row = self._projection.context, self._n
+        context.start, context.stop, context.base, context.first_line = start, stop, base, first
+        self.held.n = row
+        self._n = self._functions["hold"](context)
         rows = memoryview(self._rows).cast("B").cast("q")[HELD_COLUMNS * row : HELD_COLUMNS * self._n]
         self._n_ids += self._n - row - rows[HELD_LAST::HELD_COLUMNS].tolist().count(-1)
         lines = memoryview(block.lines).cast("B").cast("q")[LINE_COLUMNS * start : LINE_COLUMNS * stop]
@@ -262,7 +257,7 @@ class GoldRecords:
             self._slots[slot] = row + 1
             self._n_ids += 1
         else:
-            self._rows[HELD_COLUMNS * first + HELD_LAST] = row
+            self._rows[first][HELD_LAST] = row
             self._compare(last, row)
 
     def _compare(self, last: int, row: int) -> None:
@@ -290,7 +285,11 @@ class GoldRecords:
         text = _json_of(id) if self._functions else None
         if text is None:
             return self._odd.get(id)
-        return self._functions["digest_id"](text, len(text), self.seed)
+        asked = self._digested.take()
+        asked.text = text
+        digest = self._functions["digest_id"](asked)
+        self._digested.append(asked)
+        return digest
 
     def get(self, id: Any) -> Entry | None:
         """The last record with an id; None if there is none."""

@@ -8,20 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels.layouts import (
-    AT_FILTER,
-    AT_LINES,
-    AT_RECORDS,
-    AT_SCRATCH,
-    AT_SETTINGS,
-    AT_STATE,
-    AT_TABLE,
-    AT_WORK,
-    CONTEXT_SIZE,
     LINE_COLUMNS,
-    N_FILTER,
-    N_LINES,
-    N_RECORDS,
-    N_SCRATCH,
     RECORD_COLUMNS,
     SET_FILTER,
     SET_SIZE,
@@ -33,6 +20,7 @@ from relfast_kernels.layouts import (
     WANTS_RECORDS,
 )
 from relfast_kernels.text.columns import DIGESTS_PROMPT
+from relfast_kernels.text.layouts import Held, Outline, Scan
 
 from relfast.engine.job import Job
 from relfast.engine.text_block import ScannedBlock
@@ -41,13 +29,12 @@ from relfast.formats.paths import follow
 from relfast.formats.reading import gold_readers
 from relfast.json_text import decode_object
 from relfast.support.memory import lazy_memory
-from relfast.tasks.text_scorer import WorkSpace, numbers
+from relfast.tasks.text_scorer import PreparedGolds, in_rows, numbers, work_space
 
 RECORDS: Final = 4_096
 SCRATCH_BYTES: Final = 1 << 24
 """Initial room for a block's responses, and for decoded texts; memory is allocated only when touched."""
 
-_SIZE_BITS: Final = 32
 _DIGITS: Final = bytes(byte if byte in b"0123456789" else ord(" ") for byte in range(256)).translate(
     bytes.maketrans(b"123456789", b"000000000")
 )
@@ -79,54 +66,49 @@ class Projection:
     Attributes
     ----------
     context
-        The kernel's array of addresses (`CONTEXT_SIZE` numbers), without those of golds and of writing rows.
+        What the kernel is given (`relfast_kernels.text.layouts.Scan`); no golds are known as yet.
     settings
         What the job asks of a scan (`SET_SIZE` numbers), to be filled in.
     """
 
-    def __init__(self, job: Job, functions: Mapping[str, Callable[..., int]]) -> None:
+    def __init__(self, job: Job, functions: Mapping[str, Callable[..., int]], held: Held) -> None:
         self._scan, self._outline = functions["scan"], functions["outline"]
         self._map = job.field_map
         self._table, self._readers = TextTable(job), gold_readers(job.dialect)
-        self.settings = numbers(SET_SIZE)
-        self._work, self._state, self._lines = WorkSpace(), numbers(STATE_SIZE), numbers(0)
-        self._out = lazy_memory(1 << 16)
-        self.context = numbers(CONTEXT_SIZE)
-        for part, memory in (
-            (AT_SETTINGS, self.settings),
-            (AT_WORK, self._work.places),
-            (AT_TABLE, self._table.about),
-            (AT_STATE, self._state),
-        ):
-            self.context[part] = ctypes.addressof(memory)
-        self._have_records(numbers(RECORDS * RECORD_COLUMNS))
-        self._have_scratch(lazy_memory(SCRATCH_BYTES))
-
-    def _have_records(self, records: ctypes.Array[ctypes.c_int64]) -> None:
-        self._records = records
-        self.context[AT_RECORDS] = ctypes.addressof(records)
-        self.context[N_RECORDS] = len(records) // RECORD_COLUMNS
-
-    def _have_scratch(self, scratch: ctypes.Array[ctypes.c_char]) -> None:
-        self.scratch = scratch
-        self.context[AT_SCRATCH], self.context[N_SCRATCH] = ctypes.addressof(scratch), len(scratch)
+        self.settings, self._state = numbers(SET_SIZE), numbers(STATE_SIZE)
+        self._lines, self._records = numbers(LINE_COLUMNS), numbers(RECORDS * RECORD_COLUMNS)
+        self.scratch, self._out = lazy_memory(SCRATCH_BYTES), lazy_memory(1 << 16)
+        table, work = self._table.view, work_space()
+        self.context: Any = Scan(
+            data=b"",
+            lines=in_rows(LINE_COLUMNS, self._lines),
+            settings=self.settings,
+            chosen=b"",
+            table=table,
+            joined=held,
+            golds=PreparedGolds(1, 1).view,
+            work=work,
+            records=in_rows(RECORD_COLUMNS, self._records),
+            scratch=self.scratch,
+            state=self._state,
+        )
+        self._outlining: Any = Outline(data=b"", out=self._out, table=table, work=work)
 
     def scan(
         self, data: bytes, n_lines: int, first_index: int = 0, chosen: str | None = None
     ) -> ScannedBlock:
         """Read the first ``n_lines`` lines of a block, and score the responses whose gold is known. The
         result is valid until the next block is scanned. ``chosen`` is the filter of lm-evaluation-harness."""
+        context, state = self.context, self._state
         if len(self._lines) < (n_lines + 1) * LINE_COLUMNS:
             self._lines = numbers((n_lines + 1) * LINE_COLUMNS)
-        context, state = self.context, self._state
-        name = (chosen or "").encode("utf-8", "surrogatepass")
-        of_filter = ctypes.create_string_buffer(name)
+            context.lines = in_rows(LINE_COLUMNS, self._lines)
         self.settings[SET_FILTER] = chosen is not None
-        context[AT_FILTER], context[N_FILTER] = ctypes.addressof(of_filter), len(name)
-        context[AT_LINES], context[N_LINES] = ctypes.addressof(self._lines), n_lines
+        context.data, context.chosen = data, (chosen or "").encode("utf-8", "surrogatepass")
+        context.stop = n_lines
         ctypes.memset(state, 0, ctypes.sizeof(state))
         while True:
-            n_scanned = self._scan(data, len(data), context)
+            n_scanned = self._scan(context)
             if state[STATE_WANTS] == WANTS_NOTHING:
                 return ScannedBlock(
                     data, self._lines, n_scanned, self._records, self.scratch, chosen, first_index
@@ -134,7 +116,7 @@ class Projection:
             if state[STATE_WANTS] == WANTS_RECORDS:
                 records = numbers(2 * len(self._records))
                 ctypes.memmove(records, self._records, 8 * RECORD_COLUMNS * state[STATE_RECORDS])
-                self._have_records(records)
+                self._records, context.records = records, in_rows(RECORD_COLUMNS, records)
             else:
                 self.grow_scratch()
 
@@ -142,17 +124,20 @@ class Projection:
         """Double the room for texts; those of the block remain."""
         scratch = lazy_memory(2 * len(self.scratch))
         ctypes.memmove(scratch, self.scratch, self._state[STATE_USED])
-        self._have_scratch(scratch)
+        self.scratch = self.context.scratch = scratch
 
     def gold_in(self, data: bytes | ctypes.Array[ctypes.c_char], start: int, end: int) -> SaidGold | None:
         """Task and answer that the line data[start:end] names, as an `Entry` has them; nothing else of it is
         decoded. None if Python must read the line to tell."""
+        asked = self._outlining
         if len(self._out) < 2 * (end - start) + 16:
-            self._out = lazy_memory(4 * (end - start))
-        found = self._outline(data, self.context, start, end, self._out)
-        if found < 0:
+            self._out = asked.out = lazy_memory(4 * (end - start))
+        if asked.data is not data:
+            asked.data = data
+        asked.start, asked.end = start, end
+        size, form = self._outline(asked), asked.found.form
+        if form < 0:
             return None
-        form, size = found >> _SIZE_BITS, found & (1 << _SIZE_BITS) - 1
         text = ctypes.string_at(self._out, size)
         if has_large_integer(text):
             return None

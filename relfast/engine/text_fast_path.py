@@ -10,7 +10,6 @@ The fast path is used only if its machine code has been compiled."""
 
 from __future__ import annotations
 
-import ctypes
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +19,6 @@ from typing import Final
 
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
-    AT_GOLDS,
     BLANK,
     FAST,
     FIELDS,
@@ -80,7 +78,7 @@ class TextFastPath:
         self._scoring = scoring
         self._score = functions["score"]
         job = scoring.job
-        self._projection, self._golds = Projection(job, functions), Golds(job)
+        self._projection, self._golds = Projection(job, functions, scoring.gold.held), Golds(job)
         self._refused: set[int] = set()
         """Digests of lines, or of tasks and answers, whose gold cannot be shared with other lines."""
         for setting, value in (
@@ -93,7 +91,6 @@ class TextFastPath:
             (SET_PROMPTS, job.repeats),
         ):
             self._projection.settings[setting] = value
-        scoring.gold.enter(self._projection.context)
         self._known = KnownGold(scoring)
         scoring.open_kernels(shows=job.details)
         self._writer = RowWriter(scoring, functions["write"], self._projection.context)
@@ -109,7 +106,7 @@ class TextFastPath:
     def scan(self, data: bytes, n_lines: int, first_index: int, chosen: str | None) -> ScannedBlock:
         """Scan a block; see `Projection.scan`."""
         self._golds.make_room(len(data) >> 6)
-        self._projection.context[AT_GOLDS] = ctypes.addressof(self._golds.about)
+        self._projection.context.golds = self._golds.view
         return self._projection.scan(data, n_lines, first_index, chosen)
 
     def learn(self, block: ScannedBlock, numbers: range) -> None:
@@ -152,9 +149,11 @@ class TextFastPath:
 
     def _score_known(self, block: ScannedBlock, numbers: range) -> None:
         """Score those of the lines ``numbers`` whose gold is known by now."""
-        at = numbers.start
+        context, at = self._projection.context, numbers.start
+        context.stop = numbers.stop
         while at < numbers.stop:
-            at = self._score(block.data, len(block.data), self._projection.context, at, numbers.stop)
+            context.start = at
+            at = self._score(context)
             if at < numbers.stop:
                 self._projection.grow_scratch()
                 block.scratch = self._projection.scratch

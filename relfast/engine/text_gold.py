@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
@@ -27,6 +26,7 @@ from relfast_kernels.layouts import (
     RECORD_TEXT_PLACE,
     ROW_UNSEEN,
 )
+from relfast_kernels.text import layouts
 
 from relfast.engine.job import Job
 from relfast.engine.projection import SaidGold, has_large_integer
@@ -181,7 +181,7 @@ _SLOTS: Final = 4 * MOST_GOLDS
 
 
 class Golds:
-    """The golds that the text kernel knows, found by digest. ``about`` holds the addresses for the kernel."""
+    """The golds that the text kernel knows, found by digest; ``view`` is what it gets."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -193,8 +193,8 @@ class Golds:
         self._prepared = PreparedGolds(MOST_GOLDS, MOST_BYTES, _SLOTS)
 
     @property
-    def about(self) -> ctypes.Array[ctypes.c_int64]:
-        return self._prepared.about
+    def view(self) -> layouts.Golds:
+        return self._prepared.view
 
     def make_room(self, n_lines: int) -> None:
         """Make sure that ``n_lines`` more golds fit, before a block is scanned; may forget all others."""

@@ -7,24 +7,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from relfast_kernels.layouts import (
-    AT_COUNTS,
-    AT_KEYS,
-    AT_PARTS,
-    AT_ROWS,
-    AT_SAMPLES,
-    AT_SLOTS,
-    AT_TEMPLATES,
-    AT_WRITTEN,
-    FIRST_INDEX,
     KEY_TASK,
     MOST_TEMPLATES,
-    N_KEYS,
-    N_ROWS,
-    N_SAMPLES,
-    N_TEMPLATES,
     RECORD_COLUMNS,
     RECORD_KEY,
     TEMPLATE_PARTS,
@@ -36,6 +23,7 @@ from relfast_kernels.layouts import (
     WRITTEN_SIZE,
     WRITTEN_WANTS,
 )
+from relfast_kernels.text.layouts import Scan, Templates, Writing
 
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_block import ScannedBlock, buffer
@@ -61,38 +49,40 @@ class RowWriter:
     ----------
     write
         The kernel's function that writes rows.
-    context
-        The kernel's array of addresses (`CONTEXT_SIZE` numbers). The caller enters records and scratch
-        space, this class the rest.
+    scan
+        What the kernel that scans blocks is given.
     """
 
-    def __init__(
-        self, scoring: Scoring, write: Callable[..., int], context: ctypes.Array[ctypes.c_int64]
-    ) -> None:
-        self._scoring, self._write, self._context = scoring, write, context
+    def __init__(self, scoring: Scoring, write: Callable[..., int], scan: Scan) -> None:
+        self._scoring, self._write = scoring, write
         self._written, self._parts = numbers(WRITTEN_SIZE), numbers(TEMPLATE_PARTS * MOST_TEMPLATES + 1)
         self._keys, self._counts = numbers(MOST_TEMPLATES), numbers(MOST_TEMPLATES)
         self._slots, self._templates = numbers(TEMPLATE_SLOTS), lazy_memory(TEMPLATE_BYTES)
         self._out, self._samples = buffer(0), buffer(0)
-        context[AT_KEYS], context[AT_COUNTS] = ctypes.addressof(self._keys), ctypes.addressof(self._counts)
-        context[AT_PARTS], context[AT_SLOTS] = ctypes.addressof(self._parts), ctypes.addressof(self._slots)
-        context[AT_TEMPLATES], context[N_TEMPLATES] = ctypes.addressof(self._templates), TEMPLATE_BYTES
-        context[AT_WRITTEN] = ctypes.addressof(self._written)
+        templates = Templates(
+            keys=self._keys,
+            slots=self._slots,
+            parts=self._parts,
+            text=self._templates,
+            counts=self._counts,
+        )
+        self._writing: Any = Writing(
+            scan=scan, templates=templates, out=self._out, samples=self._samples, written=self._written
+        )
         self._tallies: list[Tally] = []
 
     def rows(self, block: ScannedBlock, at: int, end: int, tally: Tally) -> bytes:
         """Rows of records ``at`` to ``end`` of a block. Their samples go into the tally at once, their counts
         with the next `count`."""
         self._have_room(ROW_BYTES * (end - at))
+        writing, written = self._writing, self._written
         if len(self._samples) < SAMPLE.size * (end - at):
-            self._samples = buffer(2 * SAMPLE.size * (end - at))
-        context, written = self._context, self._written
-        context[AT_SAMPLES], context[N_SAMPLES] = ctypes.addressof(self._samples), len(self._samples)
-        context[FIRST_INDEX] = block.first_index
+            self._samples = writing.samples = buffer(2 * SAMPLE.size * (end - at))
+        writing.first_index, writing.stop = block.first_index, end
         written[WRITTEN_ROWS] = written[WRITTEN_SAMPLES] = 0
         while True:
-            context[N_KEYS] = len(self._tallies)
-            at = self._write(block.data, len(block.data), context, at, end)
+            writing.n_known, writing.start = len(self._tallies), at
+            at = self._write(writing)
             if written[WRITTEN_WANTS] == WANTS_NOTHING:
                 break
             if written[WRITTEN_WANTS] == WANTS_TEMPLATE:
@@ -107,8 +97,7 @@ class RowWriter:
         if len(self._out) < size:
             out = buffer(size)
             ctypes.memmove(out, self._out, self._written[WRITTEN_ROWS])
-            self._out = out
-        self._context[AT_ROWS], self._context[N_ROWS] = ctypes.addressof(self._out), len(self._out)
+            self._out = self._writing.out = out
 
     def count(self, tally: Tally) -> None:
         """Add the counts of all rows written since the last call to a tally: the kernel counts rows by

@@ -6,14 +6,14 @@ kernel makes a digest."""
 
 from __future__ import annotations
 
-import ctypes
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
-from typing import Final
+from typing import Any, Final
 
+from relfast_kernels.entry import Int
 from relfast_kernels.layouts import GOLD_MEMBERS
 from relfast_kernels.text import columns
+from relfast_kernels.text.layouts import Table
 
 from relfast.engine.job import Job
 from relfast.formats import paths
@@ -97,8 +97,8 @@ def can_hold(field_map: Mapping[str, str]) -> bool:
 
 
 class TextTable:
-    """The table in memory, for a job of which `can_hold` is true. ``about`` holds the addresses and sizes of
-    its parts for the kernel."""
+    """The table in memory, for a job of which `can_hold` is true. ``view`` is what the kernel
+    gets."""
 
     def __init__(self, job: Job) -> None:
         self._map = job.field_map
@@ -120,7 +120,7 @@ class TextTable:
         self._bit_of: dict[str, int] = {}
         spans = [self._span(name) for name in members]
         of_length = [
-            (sum(len(name) < length for name in members),) for length in range(columns.LONGEST_MEMBER + 2)
+            sum(len(name) < length for name in members) for length in range(columns.LONGEST_MEMBER + 2)
         ]
         dialects = DIALECTS if job.dialect == "auto" else {job.dialect: DIALECTS[job.dialect]}
         forms = [form for dialect in dialects.values() for form in dialect.forms]
@@ -139,15 +139,21 @@ class TextTable:
         ends: list[Sequence[int]] = [self._path_list(REASONS), *map(self._span, _PLAIN_ENDS)]
         assert len(self._bit_of) <= columns.MOST_BITS
         known = [(*span, self._bit_of.get(name, 0)) for span, name in zip(spans, members, strict=True)]
-        parts: list[Sequence[Sequence[int]]] = [known, of_length, self._steps, self._paths, self._tests]
-        parts += [self._ways, rows, self._said, self._says, ends]
-        # kept alive, since ``about`` holds their addresses
-        self._in_memory = (ctypes.c_char * len(self._names)).from_buffer(self._names), [*map(_numbers, parts)]
-        names, numbers = self._in_memory
-        places = [ctypes.addressof(names), *map(ctypes.addressof, numbers)]
-        sizes = [len(self._names), *(len(part) for part in parts)]
-        self.about = (ctypes.c_int64 * (2 * columns.TABLE_PARTS))(
-            *chain.from_iterable(zip(places, sizes, strict=True))
+        arrays: dict[str, Sequence[Sequence[int]]] = {
+            "members": known,
+            "steps": self._steps,
+            "paths": self._paths,
+            "tests": self._tests,
+            "ways": self._ways,
+            "forms": rows,
+            "said": self._said,
+            "says": self._says,
+            "ends": ends,
+        }
+        self.view = Table(
+            names=bytes(self._names),
+            of_length=(Int * len(of_length))(*of_length),
+            **{name: _array(Table.held[name].shape[1], rows) for name, rows in arrays.items()},
         )
 
     def _members_of(self, job: Job, *, of_paths: bool = False) -> Iterable[str]:
@@ -354,6 +360,5 @@ def _first_name(path: str) -> str:
     return step.name if step.kind in (paths.NAME, paths.OPTIONAL) else ""
 
 
-def _numbers(rows: Sequence[Sequence[int]]) -> ctypes.Array[ctypes.c_int64]:
-    flat = [int(number) for row in rows for number in row]
-    return (ctypes.c_int64 * max(1, len(flat)))(*flat)
+def _array(columns: Any, rows: Sequence[Sequence[int]]) -> Any:
+    return (Int * columns * len(rows))(*(tuple(map(int, row)) for row in rows))

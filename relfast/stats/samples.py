@@ -18,6 +18,7 @@ from zlib import crc32
 
 import orjson
 from relfast_kernels.compiled import native
+from relfast_kernels.entry import Spare
 from relfast_kernels.layouts import (
     PROMPT_DIGITS,
     PROMPT_MARK,
@@ -25,6 +26,7 @@ from relfast_kernels.layouts import (
     SAMPLE_FURTHER,
     SAMPLE_NO_ID,
 )
+from relfast_kernels.text.layouts import Digested
 
 from relfast.stats.intervals import winners
 from relfast.stats.sums import units_of
@@ -215,6 +217,9 @@ _LONG: Final = 256
 """Bytes from which on the kernel hashes faster."""
 
 
+_HASHED: Final = Spare[Any](lambda: Digested(text=b""))
+
+
 @lru_cache(1)
 def _of_kernel() -> Mapping[str, Callable[..., int]] | None:
     """The functions of the text kernel if they are compiled."""
@@ -228,7 +233,11 @@ def hash_id(json_text: bytes) -> int:
     """
     value = len(json_text)
     if value > _LONG and (functions := _of_kernel()) is not None:
-        return functions["hash"](json_text, value) & _MASK
+        asked = _HASHED.take()
+        asked.text = json_text
+        value = functions["hash"](asked) & _MASK
+        _HASHED.append(asked)
+        return value
     for word in unpack(f"<{-(-value // 8)}Q", json_text + bytes(-value % 8)):
         value = ((value ^ word) * _MULTIPLIER) & _MASK
         value ^= value >> 29

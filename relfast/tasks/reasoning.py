@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import ctypes
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from relfast_kernels.compiled import native
-from relfast_kernels.text.marks import BARE_ANALYSIS, MARKS, TURN_ENDS, Names, names_of
+from relfast_kernels.entry import Spare
+from relfast_kernels.text.layouts import Cut, Marked
+from relfast_kernels.text.marks import BARE_ANALYSIS, MARKS, TURN_ENDS, names_of
 
 MAX_STRICT_CHARS: Final = 1_000_000
 """Longest response that ``strict`` reads. Longer than any model's output window today (≈ 500 kB)."""
@@ -34,9 +36,15 @@ def utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+_MOST_KEPT: Final = 1 << 17
+"""Bytes of a text whose memory is kept for the next one."""
+
+
 @lru_cache(maxsize=64)
-def _names(more: tuple[tuple[str, str], ...]) -> Names:
-    return names_of([*MARKS, *((lower(opens), lower(closes)) for opens, closes in more)])
+def _cuts(more: tuple[tuple[str, str], ...]) -> Spare[Any]:
+    """What the kernel that cuts by these marks is given."""
+    names = names_of([*MARKS, *((lower(opens), lower(closes)) for opens, closes in more)])
+    return Spare(lambda: Cut(own_only=not more, text=b"", out=(ctypes.c_char * 1)(), names=names))
 
 
 def strip_reasoning(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
@@ -51,21 +59,16 @@ def strip_reasoning(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
     if not more and not any(map(text.__contains__, _FIRST)) and not text.startswith(BARE_ANALYSIS):
         return text  # most texts have no mark; this takes a tenth of the time
     data = utf8(text)
-    n, out, names = len(data), bytearray(len(data) + 1), _names(more)
-    built = native.find("text")
-    if built is None:
-        with native.uncharged():  # importing fills tables for a second
-            from relfast_kernels.text import reasoning as kernel  # needs numpy
-
-            start, end, copied = kernel.cut_among(data, 0, n, out, 0, *names, not more)
-    else:
-        span, (pool, places, beginnings) = (ctypes.c_int64 * 2)(), names
-        copied = built["cut"](
-            data, n, (ctypes.c_char * len(out)).from_buffer(out), pool, len(pool), places.buffer_info()[0],
-            len(places), beginnings.buffer_info()[0], not more, ctypes.byref(span),
-        )  # fmt: skip
-        start, end = span
-    return (bytes(out[start:end]) if copied else data[start:end]).decode("utf-8", "surrogatepass")
+    spare = _cuts(more)
+    cut = spare.take()
+    if len(data) > cut.n_out:
+        cut.out = (ctypes.c_char * (2 * len(data)))()
+    cut.text = data
+    kept = cut.out if native.functions("text")["cut"](cut) else data
+    left: bytes = kept[cut.kept.start : cut.kept.end]
+    if len(data) <= _MOST_KEPT:
+        spare.append(cut)
+    return left.decode("utf-8", "surrogatepass")
 
 
 def cut_turn(text: str) -> str:
@@ -159,6 +162,15 @@ _KINDS: Final[tuple[Literal["box", "tag", "label"] | None, ...]] = (
 _ENDS: Final = ' \t\r\n*_`"“”'
 
 
+def _marked() -> Any:
+    from relfast_kernels.text import marked
+
+    return Marked(text=b"", out=(ctypes.c_char * 1)(), fences=(ctypes.c_int64 * marked.FORM_FENCES)())
+
+
+_MARKED: Final = Spare[Any](_marked)
+
+
 def last_form(text: str, *, keep_commands: bool = False) -> Form | None:
     r"""The marked answer that opens last, for tasks with open answers; None if there is none.
 
@@ -175,13 +187,16 @@ def last_form(text: str, *, keep_commands: bool = False) -> Form | None:
     from relfast_kernels.text import dress, marked
 
     data = text.encode("utf-8", "replace")
-    work = (ctypes.c_char * (2 * len(data) + marked.FORM_ROOM))()
-    result = (ctypes.c_int64 * marked.FORM_RESULT)()
-    how = dress.MATHEMATICAL if keep_commands else dress.SHOWN
-    native.functions("text")["form"](data, len(data), how, work, result)
-    kind = _KINDS[result[0]]
+    asked = _MARKED.take()
+    if 2 * len(data) + marked.FORM_ROOM > asked.n_out:
+        asked.out = (ctypes.c_char * (4 * len(data) + marked.FORM_ROOM))()
+    asked.text, asked.how = data, dress.MATHEMATICAL if keep_commands else dress.SHOWN
+    kind = _KINDS[native.functions("text")["form"](asked)]
+    start, held = asked.found.start, asked.out[: asked.found.size]
+    if len(data) <= _MOST_KEPT:
+        _MARKED.append(asked)
     if kind is None:
         return None
-    held = work.raw[: result[2]].decode("utf-8", "replace").strip(_ENDS)
+    held = held.decode("utf-8", "replace").strip(_ENDS)
     held = held[:MAX_LABELLED].rstrip(_ENDS) if kind == "label" else held
-    return Form(len(data[: result[1]].decode("utf-8", "replace")), kind, held)
+    return Form(len(data[:start].decode("utf-8", "replace")), kind, held)

@@ -44,7 +44,8 @@ def test_rows_beyond_all_room() -> None:
         for n, response in enumerate([*many[:40], *many[-2:], many[:2200], ["no"] * 6_000])
     ]
     ways = Ways.of_job(Job(details=True))
-    ways.fast_path._projection._have_scratch(lazy_memory(1 << 12))
+    projection = ways.fast_path._projection
+    projection.scratch = projection.context.scratch = lazy_memory(1 << 12)
     assert ways.same(rows, most=3).n_fast == len(rows)
 
 

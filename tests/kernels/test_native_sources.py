@@ -45,7 +45,12 @@ def test_what_documents_a_unit_decides_no_name_and_all_else_does(unit: str) -> N
 
 _PROBE = """
 import numpy as np
-from relfast_kernels.compiled.jit import carray, kernel
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Array, Int, Struct
+
+class Numbers(Struct):
+    n = Int
+    values = Array(Int, "n")
 
 @kernel
 def double(x):
@@ -60,10 +65,11 @@ def total(values, n):
 
 AT_IMPORT = total(np.arange(4), 4)
 
-def _total(values, n):
-    return total(carray(values, n, np.int64), n) + double(n) + AT_IMPORT
+@kernel
+def _total(numbers):
+    return total(numbers.values, numbers.n) + double(numbers.n) + AT_IMPORT
 
-ENTRIES = {"total": (_total, "pi"), "again": (_total, "pi")}
+ENTRIES = {"total": (_total, Numbers), "again": (_total, Numbers)}
 """
 _BUILD = """
 import ctypes, sys
@@ -71,10 +77,10 @@ from relfast_kernels.compiled import builder, making, native
 lowered = []
 module, entries = builder.module_of("probe", own_way=sys.argv[1] == "own", tell=lambda *n: lowered.append(n))
 assert entries["again"]["symbol"] == entries["total"]["symbol"]
+from probe import Numbers  # the builder is the first to import it
 making.keep("align", module, entries, builder.emitted, "")
 call = native.load("align")["total"]
-values = (ctypes.c_int64 * 3)(1, 2, 3)
-print(call(ctypes.addressof(values), 3), len(lowered) > 2)
+print(call(Numbers(values=(ctypes.c_int64 * 3)(1, 2, 3))), len(lowered) > 2)
 """
 
 

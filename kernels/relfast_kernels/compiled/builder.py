@@ -27,8 +27,6 @@ from relfast_kernels.compiled.jit import BUILT, kernel
 from relfast_kernels.compiled.views import view_of
 from relfast_kernels.entry import Struct
 
-_KINDS: Final = {"p": types.voidptr, "i": types.int64}
-"""Types of an entry's arguments by their letters in ``ENTRIES``."""
 _COUNTING: Final = re.compile(r"^\s*(?:tail )?call void @NRT_(?:incref|decref)\(.*\n", re.MULTILINE)
 _FREE: Final = re.compile(r"^declare void @NRT_MemInfo_call_dtor\(([\w*]+).*$", re.MULTILINE)
 _NEVER: Final = (
@@ -78,7 +76,8 @@ def module_of(
     """Lower the entries of a Python module, and all that they call, into one LLVM module.
 
     Returns the module's text, not optimised, and for each entry's name its ``symbol`` in that text and the
-    letters of its ``arguments``. With ``own_way`` numba itself lowers, links and optimises.
+    name of the struct that it takes (``arguments``). With ``own_way`` numba itself lowers, links and
+    optimises.
     """
     lowered = 0
 
@@ -117,16 +116,15 @@ def _lowered(declared: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
     entries: dict[str, Any] = {}
     symbols: dict[Any, str] = {}
     libraries = []
-    for name, (function, given) in declared.items():
-        of_letters = isinstance(given, str)
+    for name, (function, struct) in declared.items():
         if function not in symbols:  # else a second name, to call it with the GIL held or released
-            signature = types.int64(*(_KINDS[letter] for letter in (given if of_letters else "p")))
-            made: Any = kernel(function if of_letters else _of_address(function, given))
+            signature = types.int64(types.voidptr)
+            made: Any = kernel(_of_address(function, struct))
             made.compile(signature)
             overload = made.overloads[signature.args]
             symbols[function] = overload.fndesc.llvm_func_name
             libraries.append(overload.library)
-        entries[name] = {"symbol": symbols[function], "arguments": given if of_letters else given.__name__}
+        entries[name] = {"symbol": symbols[function], "arguments": struct.__name__}
     return entries, libraries
 
 

@@ -203,12 +203,10 @@ def _is_there(file: tuple[Path, Callable[[], int]]) -> bool:
 def load(unit: str) -> Functions | None:
     """Load a unit's functions, by name; None if there is no usable file.
 
-    Each takes the struct that its entry declares (`relfast_kernels.entry`), or the integers and pointers
-    (``int`` and ``ctypes.c_void_p``), and returns an int. `SHORT` ones hold the GIL: getting it back from
-    busy threads takes milliseconds. The raw function behind one (``__wrapped__``) is quicker still to call:
-    its first two arguments are pointers to an int64 for the result and to a pointer for an exception, and it
-    returns 0 unless it has failed. Its arguments are not converted: a plain integer is passed in 32 bits, and
-    the other 32 of its register are undefined.
+    Each takes the struct that its entry declares (`relfast_kernels.entry`), and returns an int. `SHORT` ones
+    hold the GIL: getting it back from busy threads takes milliseconds. The raw function behind one
+    (``__wrapped__``) is quicker still to call: it takes the struct's ``arguments``, and returns 0 unless it
+    has failed.
     """
     for path, open_file in _files(unit):
         try:
@@ -360,32 +358,18 @@ def _start_anew() -> None:
 os.register_at_fork(after_in_child=_start_anew)
 
 
-def _as_plain(function: Callable[..., int], given: Any) -> Callable[..., int]:
+def _as_plain(function: Callable[..., int], _: Any) -> Callable[..., int]:
     """An entry as plain Python, called as what `callable_at` returns."""
     import numpy as np
 
     from relfast_kernels.compiled.plain_views import view
 
-    convert = _address if isinstance(given, str) else view
-
-    def call(*values: Any) -> int:
+    def call(given: Any) -> int:
         # one at a time, like calls that hold the GIL; integers wrap around as in machine code
         with uncharged(), _calling, np.errstate(all="ignore"):
-            return int(function(*map(convert, values)))
+            return int(function(view(given)))
 
-    def call_raw(result: Any, _: Any, *values: Any) -> int:
-        result._obj.value = call(*values)
-        return 0
-
-    call.__wrapped__ = call_raw  # type: ignore[attr-defined]
     return call
-
-
-def _address(value: Any) -> int:
-    """The integer that ctypes would pass in a register for an argument."""
-    if isinstance(value, ctypes.c_int64 | ctypes.c_void_p):
-        value = value.value or 0
-    return int(value) if isinstance(value, int) else ctypes.cast(value, ctypes.c_void_p).value or 0
 
 
 def entries_of(unit: str) -> str:
@@ -393,36 +377,13 @@ def entries_of(unit: str) -> str:
     return "relfast_kernels." + UNITS[unit].removesuffix(".py").replace("/", ".")
 
 
-def callable_at(address: int, arguments: str, *, holds_gil: bool) -> Callable[..., int]:
-    """A numba function as a Python callable; ``arguments``: the name of a struct (`relfast_kernels.entry`),
-    or a letter each, ``p`` pointer, ``i`` int64.
+def callable_at(address: int, name: str, *, holds_gil: bool) -> Callable[..., int]:
+    """A numba function of a struct's address as a callable that takes the struct, of the class ``name``.
 
     numba's calling convention: a pointer to the result, one to the exception, then the arguments.
     """
-    kinds = {"p": ctypes.c_void_p, "i": ctypes.c_int64}
     prototype = ctypes.PYFUNCTYPE if holds_gil else ctypes.CFUNCTYPE
-    if not arguments.islower():
-        return _callable_for(prototype(ctypes.c_int32)(address), arguments)
-    function = prototype(
-        ctypes.c_int32,
-        ctypes.POINTER(ctypes.c_int64),
-        ctypes.POINTER(ctypes.c_void_p),
-        *(kinds[letter] for letter in arguments),
-    )(address)
-
-    def call(*values: Any) -> int:
-        result, exception = ctypes.c_int64(), ctypes.c_void_p()
-        status = function(ctypes.byref(result), ctypes.byref(exception), *values)
-        if status:
-            raise RuntimeError(f"kernel failed with status {status}")
-        return result.value
-
-    call.__wrapped__ = prototype(ctypes.c_int32)(address)  # type: ignore[attr-defined]
-    return call
-
-
-def _callable_for(function: Callable[..., int], name: str) -> Callable[..., int]:
-    """A numba function of a struct's address as a callable that takes the struct, of the class ``name``."""
+    function = prototype(ctypes.c_int32)(address)
 
     def call(given: Any) -> int:
         if given.__class__.__name__ != name or given.arguments is None:
@@ -433,4 +394,5 @@ def _callable_for(function: Callable[..., int], name: str) -> Callable[..., int]
         result: int = given.result
         return result
 
+    call.__wrapped__ = function  # type: ignore[attr-defined]
     return call

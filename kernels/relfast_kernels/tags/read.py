@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes
 from relfast_kernels.tags.layouts import (
     EMPTY,
     FORM,
@@ -130,19 +131,19 @@ _LAYOUT: Final = np.frombuffer(b"code\npre\nb\nstrong\ni\nem\ntt\np\nspan\nsamp\
 
 
 @kernel
-def _one_of(text: Any, at: int, end: int, some: Any) -> int:
+def _one_of(text: Bytes, at: int, end: int, some: Bytes) -> int:
     """The offset after the one of ``some`` words that stands at ``at``; ``at`` if none does."""
     return listed(text, at, end, some, False)
 
 
 @kernel
-def _is_one_of(text: Any, at: int, end: int, some: Any) -> bool:
+def _is_one_of(text: Bytes, at: int, end: int, some: Bytes) -> bool:
     """Whether text[at:end] is one of ``some`` words."""
     return listed(text, at, end, some, True) > at
 
 
 @kernel
-def _tag(text: Any, at: int, end: int) -> Any:
+def _tag(text: Bytes, at: int, end: int) -> Any:
     """What tag begins at a bracket, and where it ends: an opening one, a closing one of any name, one of
     layout, a line break, or nothing."""
     k = _one_of(text, at, end, _OPENING)
@@ -169,7 +170,7 @@ def _tag(text: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def _trim(text: Any, at: int, end: int) -> Any:
+def _trim(text: Bytes, at: int, end: int) -> Any:
     """Start and end of a piece without the punctuation and markup around its molecule."""
     while True:
         first, last = at, end
@@ -229,7 +230,7 @@ def _trim(text: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def _put(text: Any, at: int, end: int, out: Any, to: int) -> int:
+def _put(text: Bytes, at: int, end: int, out: Bytes, to: int) -> int:
     """Write a piece, without escapes and with dashes in ASCII; the offset after it."""
     while at < end:
         byte = text[at]
@@ -281,7 +282,7 @@ def n_atoms(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def _read(text: Any, at: int, end: int, counts: bool, out: Any, to: int) -> Any:
+def _read(text: Bytes, at: int, end: int, counts: bool, out: Bytes, to: int) -> Any:
     """Write the molecules of a tag's content, a newline after each; how many, 0 for anything
     else, and the offset after them. ``counts``: plain letters that are no molecule count as one that cannot
     be read."""
@@ -328,7 +329,7 @@ def _read(text: Any, at: int, end: int, counts: bool, out: Any, to: int) -> Any:
 
 
 @kernel
-def _announces(text: Any, at: int, end: int, whole: bool) -> bool:
+def _announces(text: Bytes, at: int, end: int, whole: bool) -> bool:
     """Whether a line, or its part before a tag, announces a final list: it has a word that says so, and a
     colon or "are", or it is a short heading."""
     if end - at > _LONGEST_LINE:
@@ -365,7 +366,7 @@ def _announces(text: Any, at: int, end: int, whole: bool) -> bool:
 
 
 @kernel
-def _is_joined(text: Any, at: int, end: int) -> bool:
+def _is_joined(text: Bytes, at: int, end: int) -> bool:
     """Whether nothing but a comma, a slash, "or" or "and" stands between two tags of one line."""
     joins = False
     if end - at > _LONGEST_JOINT:
@@ -387,7 +388,7 @@ def _is_joined(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def _is_bare(text: Any, at: int, end: int) -> bool:
+def _is_bare(text: Bytes, at: int, end: int) -> bool:
     """Whether no word stands between the line of an unclosed tag and the next tag, or the end."""
     while at < end:
         byte = text[at]
@@ -400,7 +401,7 @@ def _is_bare(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def _may_have_form(text: Any, at: int, end: int) -> bool:
+def _may_have_form(text: Bytes, at: int, end: int) -> bool:
     """Whether a box, a tag or a label may stand here: a word of one, or letters of another script."""
     while at < end:
         byte = text[at]
@@ -418,7 +419,7 @@ def _may_have_form(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def _held(text: Any, at: int, end: int) -> Any:
+def _held(text: Bytes, at: int, end: int) -> Any:
     """Where what an opening tag holds ends, which begins at ``at``, and where its closing tag ends (0: it has
     none): with the closing tag, before another one, with its line if it is not closed, or at a blank line."""
     last, line = at, -1
@@ -446,7 +447,7 @@ def _held(text: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def _take_one(out: Any, first: int, to: int, stop: int, found: int) -> Any:
+def _take_one(out: Bytes, first: int, to: int, stop: int, found: int) -> Any:
     """Keep, of ``found`` molecules in out[to:stop], the first one, moved to ``first``: the offset after it,
     and whether they differ."""
     several = False
@@ -457,7 +458,7 @@ def _take_one(out: Any, first: int, to: int, stop: int, found: int) -> Any:
 
 
 @kernel
-def _announced(text: Any, at: int, end: int) -> bool:
+def _announced(text: Bytes, at: int, end: int) -> bool:
     """Whether a line of text[at:end], which ends before a tag, announces a final list."""
     while at < end:
         line = find_byte(text, at, end, NEWLINE)
@@ -468,7 +469,7 @@ def _announced(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -> Any:
+def read_strict(text: Bytes, start: int, end: int, one: bool, out: Bytes, to: int) -> Any:
     """Write the molecules of text[start:end] (UTF-8 without reasoning), a newline after each.
 
     Parameters
@@ -567,7 +568,7 @@ def next_tag(data: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def read_published(data: Any, start: int, end: int, one: bool, out: Any, to: int) -> Any:
+def read_published(data: Bytes, start: int, end: int, one: bool, out: Bytes, to: int) -> Any:
     """Write what the tags of data[start:end] hold (`next_tag`), a newline after each.
 
     ``one``: no more than the first. Returns how many there are, -1 if one has letters beyond ASCII, and the

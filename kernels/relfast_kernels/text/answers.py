@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes
 from relfast_kernels.text.dress import BACKSLASH, BLANK, CLOSING_BRACE, FENCED, SLASH, undress
 from relfast_kernels.text.find import LF, byte_set, find_byte, line_start, places_below, skip, skip_back
 from relfast_kernels.text.forms import (
@@ -70,7 +71,7 @@ class Paragraph(NamedTuple):
     digit to its last one. ``kind``: of the values that are looked for. ``is_last``: no letter or digit comes
     behind it. ``fences``: the text's; behind them in their array is room for taxa (`taxa.TAXA`)."""
 
-    text: Any
+    text: Bytes
     low: int
     high: int
     words: int
@@ -105,7 +106,7 @@ class Found(NamedTuple):
 
 
 @kernel
-def _fills_box(text: Any, at: int, end: int) -> bool:
+def _fills_box(text: Bytes, at: int, end: int) -> bool:
     """Whether what ends at ``at`` is all that a box holds, but for what is not read: "4 because …"."""
     behind = skip(text, at, end, _BEFORE_BRACE)
     if behind < end and text[behind] == CLOSING_BRACE:
@@ -195,14 +196,14 @@ def _is_stated_value(paragraph: Paragraph, value: Value) -> bool:
 
 
 @kernel
-def _outside_end(text: Any, low: int, at: int, end: int) -> int:
+def _outside_end(text: Bytes, low: int, at: int, end: int) -> int:
     """Where an integer that is no choice ends, if one begins at ``at``; else ``at``."""
     stop = whole_number_end(text, low, at, end)
     return at if stop - at == 1 and NINE > text[at] > ZERO else stop
 
 
 @kernel
-def _is_all(text: Any, at: int, end: int, form: int) -> bool:
+def _is_all(text: Bytes, at: int, end: int, form: int) -> bool:
     """Whether a box or a tag holds nothing more from ``at`` on."""
     behind = skip(text, at, end, _BEFORE_BRACE)
     if form == IS_BOX:
@@ -211,7 +212,7 @@ def _is_all(text: Any, at: int, end: int, form: int) -> bool:
 
 
 @kernel
-def _sentence_start(text: Any, low: int, at: int) -> int:
+def _sentence_start(text: Bytes, low: int, at: int) -> int:
     """Where the sentence begins that ``at`` is in."""
     while at > low and text[at - 1] != LF:
         if at - 2 >= low and text[at - 1] == BLANK and _STOPS[text[at - 2]]:
@@ -309,7 +310,7 @@ def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, n
 
 
 @kernel
-def _taxa_of(text: Any, start: int, end: int, place: Found, fences: Fences, work: Any, to: int) -> int:
+def _taxa_of(text: Bytes, start: int, end: int, place: Found, fences: Fences, work: Bytes, to: int) -> int:
     """How many taxa stand behind, below or above a yes."""
     high = undress(text, place.first, place.last, fences, work, to)
     at = to + place.place

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Ints
 from relfast_kernels.text.find import load8
 
 _IV: Final = np.array(
@@ -92,7 +93,7 @@ def blake2b(data: npt.NDArray[np.uint8], start: int, end: int, work: npt.NDArray
 
 
 @kernel
-def _mix(v: Any, places: Any, x: Any, y: Any) -> None:
+def _mix(v: Ints, places: Ints, x: Any, y: Any) -> None:
     a, b = np.uint64(v[places[0]]), np.uint64(v[places[1]])
     c, d = np.uint64(v[places[2]]), np.uint64(v[places[3]])
     a = a + b + x

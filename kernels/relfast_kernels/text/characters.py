@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes
 from relfast_kernels.text.find import LF, find_digit_or_high, find_outside, small
 from relfast_kernels.text.vectors import WIDTH, equal, first, load, within
 
@@ -59,7 +60,7 @@ def classify(point: int) -> int:
 
 
 @kernel
-def decode(data: Any, at: int, end: int) -> Any:
+def decode(data: Bytes, at: int, end: int) -> Any:
     """Code point and length of the UTF-8 sequence at ``at``; length 0 if it is invalid."""
     first = np.int64(data[at])
     if first < 0xC2 or first > 0xF4:
@@ -93,7 +94,7 @@ _ALL: Final = ~np.uint64(0)
 
 
 @kernel
-def is_utf8(data: Any, start: int, end: int) -> bool:
+def is_utf8(data: Bytes, start: int, end: int) -> bool:
     """Whether data[start:end] is valid UTF-8 without ASCII control characters."""
     at = find_outside(data, start, end, BLANK, TILDE)
     while at < end:
@@ -134,7 +135,7 @@ _MOST: Final = 2_000
 
 
 @kernel
-def _stop(text: Any, at: int, end: int, mark: int) -> int:
+def _stop(text: Bytes, at: int, end: int, mark: int) -> int:
     """The offset after the mark of `_MARKS` from ``mark`` on if it stands at ``at``, or -1."""
     while _MARKS[mark] != LF:
         if at == end or small(text[at]) != _MARKS[mark]:
@@ -152,7 +153,7 @@ def _following(mark: int) -> int:
 
 
 @kernel
-def struck_end(text: Any, at: int, end: int) -> Any:
+def struck_end(text: Bytes, at: int, end: int) -> Any:
     """Where what is struck out from ``at`` on ends (``at``: nothing is), and up to where no mark with the
     same first character needs a look. No mark reaches across a blank line. ``text[at]`` is ``~`` or ``<``."""
     if text[at] == TILDE and (
@@ -185,7 +186,7 @@ _DOTTED_I, _DOTLESS_I, _LONG_S, _KELVIN = map(ord, "İıſ\u212a")
 
 
 @kernel
-def behind_word(data: Any, at: int, end: int, word: Any) -> int:
+def behind_word(data: Bytes, at: int, end: int, word: Bytes) -> int:
     """The offset after ``word`` (ASCII letters in lower case) if it stands at ``at`` as `re` ignores case,
     else -1: an s may be ſ, an i ı or İ, and a k the Kelvin sign."""
     for k in range(len(word)):
@@ -207,7 +208,7 @@ def behind_word(data: Any, at: int, end: int, word: Any) -> int:
 
 
 @kernel
-def _class_at(data: Any, at: int, end: int) -> Any:
+def _class_at(data: Bytes, at: int, end: int) -> Any:
     """The class of the character at ``at``, and how many bytes it has."""
     byte: Any = np.int64(data[at])
     if byte < 0x80:
@@ -217,7 +218,7 @@ def _class_at(data: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def _first_byte(data: Any, start: int, at: int) -> int:
+def _first_byte(data: Bytes, start: int, at: int) -> int:
     """The index of the first byte of the character that has a byte at ``at``."""
     while at > start and data[at] & 0xC0 == 0x80:
         at -= 1
@@ -225,14 +226,14 @@ def _first_byte(data: Any, start: int, at: int) -> int:
 
 
 @kernel
-def is_word(data: Any, at: int, start: int) -> bool:
+def is_word(data: Bytes, at: int, start: int) -> bool:
     r"""Whether the character that has a byte at ``at`` is a letter, digit or underscore (``\w``)."""
     kind, _ = _class_at(data, _first_byte(data, start, at), len(data))
     return bool(kind == LETTER or kind >= DIGIT)
 
 
 @kernel
-def digit_at(data: Any, at: int, end: int) -> Any:
+def digit_at(data: Bytes, at: int, end: int) -> Any:
     r"""The value of the digit (``\d``) at ``at``, -1 if there is none, and how many bytes it has."""
     if at >= end:
         return -1, 0
@@ -241,7 +242,7 @@ def digit_at(data: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def find_number(data: Any, at: int, end: int) -> int:
+def find_number(data: Bytes, at: int, end: int) -> int:
     r"""Index of the first digit (``\d``) from ``at`` on, or ``end``."""
     while at < end:
         at = find_digit_or_high(data, at, end)
@@ -253,7 +254,7 @@ def find_number(data: Any, at: int, end: int) -> int:
 
 
 @kernel
-def skip_number(data: Any, at: int, end: int) -> int:
+def skip_number(data: Bytes, at: int, end: int) -> int:
     r"""Index after digits (``\d``)."""
     value, length = digit_at(data, at, end)
     while value >= 0:
@@ -263,7 +264,7 @@ def skip_number(data: Any, at: int, end: int) -> int:
 
 
 @kernel
-def white_length(data: Any, at: int, end: int) -> int:
+def white_length(data: Bytes, at: int, end: int) -> int:
     r"""Bytes of the white space character (``\s``) at ``at``; 0 if there is none."""
     if at >= end or BLANK < data[at] <= TILDE:
         return 0
@@ -272,7 +273,7 @@ def white_length(data: Any, at: int, end: int) -> int:
 
 
 @kernel
-def skip_white(data: Any, at: int, end: int) -> int:
+def skip_white(data: Bytes, at: int, end: int) -> int:
     r"""Index after white space (``\s``)."""
     while True:
         length = white_length(data, at, end)
@@ -282,7 +283,7 @@ def skip_white(data: Any, at: int, end: int) -> int:
 
 
 @kernel
-def skip_white_back(data: Any, start: int, end: int) -> int:
+def skip_white_back(data: Bytes, start: int, end: int) -> int:
     r"""Where the white space (``\s``) begins that ends at ``end``; not before ``start``."""
     while end > start:
         first = _first_byte(data, start, end - 1)

@@ -85,8 +85,6 @@ MOST_MEMBERS: Final = 128
 MOST_BITS: Final = 63
 LONGEST_MEMBER: Final = 32
 """The most members of a row that the table can know, and that can have bits; their longest name's length."""
-TABLE_PARTS: Final = 11
-"""Parts of the table, as `projection.Table` has them: a scan gets the address and the length of each."""
 
 GOLD_VALUE, GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END = range(4)
 GOLD_SIZE: Final = 4

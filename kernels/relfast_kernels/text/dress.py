@@ -16,6 +16,7 @@ import numpy as np
 
 import relfast_kernels.text.form_table as table
 from relfast_kernels.compiled.jit import kernel, step
+from relfast_kernels.entry import Bytes
 from relfast_kernels.text.characters import decode, two_stages
 from relfast_kernels.text.find import (
     DIGITS,
@@ -174,7 +175,7 @@ _MAX_GROUP: Final = 80
 
 
 @kernel
-def _closing(text: Any, at: int, end: int, name: int, name_end: int) -> int:
+def _closing(text: Bytes, at: int, end: int, name: int, name_end: int) -> int:
     """The offset after the closing tag of the name text[name:name_end]; -1: there is none."""
     size = name_end - name
     while at + size + 3 <= end:
@@ -189,7 +190,7 @@ def _closing(text: Any, at: int, end: int, name: int, name_end: int) -> int:
 
 
 @kernel
-def _behind(text: Any, at: int, end: int, mark: Any) -> int:
+def _behind(text: Bytes, at: int, end: int, mark: Bytes) -> int:
     """The offset after the next occurrence of a mark; -1: there is none."""
     while at + len(mark) <= end:
         if begins_with(text, at, end, mark):
@@ -199,7 +200,7 @@ def _behind(text: Any, at: int, end: int, mark: Any) -> int:
 
 
 @kernel
-def _entity(text: Any, at: int, end: int) -> Any:
+def _entity(text: Bytes, at: int, end: int) -> Any:
     """The character that an HTML entity stands for, and the entity's bytes; 0: it is none."""
     stop = listed(text, at + 1, end, _ENTITIES, False)
     if stop == at + 1:
@@ -211,7 +212,7 @@ def _entity(text: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def _list_mark(text: Any, at: int, end: int) -> int:
+def _list_mark(text: Bytes, at: int, end: int) -> int:
     """The offset after the mark of a list or quotation at a line's start; ``at``: there is none."""
     byte = text[at]
     if byte == GREATER:
@@ -229,7 +230,7 @@ def _list_mark(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def _multiplies(text: Any, first: int, stop: int, start: int, end: int) -> bool:
+def _multiplies(text: Bytes, first: int, stop: int, start: int, end: int) -> bool:
     """Whether the stars text[first:stop] are a sign between two factors and no mark of emphasis, which has no
     blanks on both sides: "4*2", "4 * (1)", "4 ** x"; not "**4** because"."""
     left, right = skip_back(text, start, first, SPACES), skip(text, stop, end, SPACES)
@@ -252,7 +253,7 @@ def _multiplies(text: Any, first: int, stop: int, start: int, end: int) -> bool:
 
 
 @kernel
-def _held_end(text: Any, at: int, end: int) -> int:
+def _held_end(text: Bytes, at: int, end: int) -> int:
     """Where that ends which a box without braces holds, a word or a command with its argument: ``\\boxed 4``,
     ``\\boxed\\text{4}``; ``at`` if braces follow."""
     if at == end or text[at] != BACKSLASH:
@@ -268,7 +269,7 @@ def _held_end(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def skip_arguments(text: Any, at: int, end: int) -> int:
+def skip_arguments(text: Bytes, at: int, end: int) -> int:
     """The offset after the arguments at ``at`` that are not shown: groups in brackets, and all groups in
     braces but the last of several (``{red}{4}``: before ``{4}``)."""
     while True:
@@ -323,7 +324,7 @@ def _moved(dress: Dress, at: int, to: int, begins: bool) -> Dress:
 
 
 @step
-def _put(dress: Dress, size: int, byte: int, begins: bool, out: Any) -> Dress:
+def _put(dress: Dress, size: int, byte: int, begins: bool, out: Bytes) -> Dress:
     """``byte`` is shown for the next ``size`` bytes of the text."""
     out[dress.to] = byte
     return _moved(dress, dress.at + size, dress.to + 1, begins)
@@ -345,7 +346,7 @@ def _unstruck(dress: Dress) -> Dress:
 
 
 @kernel
-def _line_begins(text: Any, start: int, end: int, fences: Fences, out: Any, dress: Dress) -> Dress:
+def _line_begins(text: Bytes, start: int, end: int, fences: Fences, out: Bytes, dress: Dress) -> Dress:
     """Step over what begins a line and is not shown: a fence, blanks, marks of headings, lists and
     quotations."""
     at, to = dress.at, dress.to
@@ -375,7 +376,7 @@ def _line_begins(text: Any, start: int, end: int, fences: Fences, out: Any, dres
 
 
 @kernel
-def _marks_of(text: Any, at: int) -> Any:
+def _marks_of(text: Bytes, at: int) -> Any:
     """A bit for each place of the block at ``at`` that is not `_SHOWN`."""
     block = load(text, at)
     marks = ~within(block, BLANK, LAST_SHOWN) | equal(block, DOLLAR) | equal(block, AMPERSAND)
@@ -384,7 +385,7 @@ def _marks_of(text: Any, at: int) -> Any:
 
 
 @step
-def _copy_shown(text: Any, n: int, how: int, most: int, out: Any, dress: Dress) -> Dress:
+def _copy_shown(text: Bytes, n: int, how: int, most: int, out: Bytes, dress: Dress) -> Dress:
     """Copy ``n`` bytes, at most a block; in lower case, if all is undressed."""
     at, to = dress.at, dress.to
     if to + WIDTH > min(len(out), most):  # a whole block is written: never beyond ``most``
@@ -399,7 +400,7 @@ def _copy_shown(text: Any, n: int, how: int, most: int, out: Any, dress: Dress) 
 
 
 @kernel
-def _character(text: Any, end: int, how: int, begin: int, out: Any, dress: Dress) -> Dress:
+def _character(text: Bytes, end: int, how: int, begin: int, out: Bytes, dress: Dress) -> Dress:
     """A character beyond ASCII: folded, or shown as some that are alike. ``begin``: where out begins."""
     point, size = decode(text, dress.at, end)
     at, to, folded = dress.at + size, dress.to, fold(point)
@@ -420,7 +421,7 @@ def _character(text: Any, end: int, how: int, begin: int, out: Any, dress: Dress
 
 
 @kernel
-def _underscores(text: Any, end: int, begin: int, out: Any, dress: Dress) -> Dress:
+def _underscores(text: Bytes, end: int, begin: int, out: Bytes, dress: Dress) -> Dress:
     """Emphasis, unless they are in a word or begin an index."""
     stop, to = run_end(text, dress.at, end), dress.to
     after = int(text[stop]) if stop < end else LF
@@ -435,7 +436,7 @@ def _underscores(text: Any, end: int, begin: int, out: Any, dress: Dress) -> Dre
 
 
 @kernel
-def _tildes(text: Any, end: int, out: Any, dress: Dress) -> Dress:
+def _tildes(text: Bytes, end: int, out: Bytes, dress: Dress) -> Dress:
     """Struck-out text, or a blank of TeX."""
     if dress.at + 1 == end or text[dress.at + 1] != TILDE:
         return _put(dress, 1, BLANK, dress.begins, out)
@@ -448,7 +449,7 @@ def _tildes(text: Any, end: int, out: Any, dress: Dress) -> Dress:
 
 
 @kernel
-def _command(text: Any, at: int, end: int, how: int, out: Any, dress: Dress) -> Dress:
+def _command(text: Bytes, at: int, end: int, how: int, out: Bytes, dress: Dress) -> Dress:
     """A command of TeX, whose name begins at ``at``; ``dress`` is before its backslashes."""
     name_end = skip(text, at, min(at + _MAX_COMMAND, end), LETTERS)
     if name_end == at:
@@ -485,7 +486,7 @@ def _command(text: Any, at: int, end: int, how: int, out: Any, dress: Dress) -> 
 
 
 @kernel
-def _escape(text: Any, at: int, end: int, how: int, out: Any, dress: Dress) -> Dress:
+def _escape(text: Bytes, at: int, end: int, how: int, out: Bytes, dress: Dress) -> Dress:
     """What is no letter, at ``at`` behind one or more backslashes; ``dress`` is before them."""
     byte, size = int(text[at]) if at < end else LF, at - dress.at
     if how != PLAIN:
@@ -504,7 +505,7 @@ def _escape(text: Any, at: int, end: int, how: int, out: Any, dress: Dress) -> D
 
 
 @kernel
-def _tag(text: Any, end: int, out: Any, dress: Dress) -> Dress:
+def _tag(text: Bytes, end: int, out: Bytes, dress: Dress) -> Dress:
     """A tag of HTML, a comment, or a mark around a box; only what is none of them stays where it is."""
     at = dress.at
     after = int(text[at + 1]) if at + 1 < end else LF
@@ -547,7 +548,7 @@ def _tag(text: Any, end: int, out: Any, dress: Dress) -> Dress:
 
 
 @kernel
-def _tag_end(text: Any, at: int, name_end: int, end: int) -> int:
+def _tag_end(text: Bytes, at: int, name_end: int, end: int) -> int:
     """The offset after the tag at ``at``; ``at`` if it is not closed, or its name longer."""
     stop = name_end
     while stop < end and stop - at < _MAX_TAG and text[stop] != GREATER and text[stop] != LESS:
@@ -559,7 +560,7 @@ def _tag_end(text: Any, at: int, name_end: int, end: int) -> int:
 
 
 @step
-def _sign(text: Any, end: int, out: Any, dress: Dress) -> Dress:
+def _sign(text: Bytes, end: int, out: Bytes, dress: Dress) -> Dress:
     """A brace, or a byte that is shown, or a control character."""
     byte = int(text[dress.at])
     if byte == OPENING_BRACE:
@@ -582,7 +583,7 @@ def _sign(text: Any, end: int, out: Any, dress: Dress) -> Dress:
 
 
 @kernel
-def _mark(text: Any, start: int, end: int, how: int, begin: int, out: Any, dress: Dress) -> Dress:
+def _mark(text: Bytes, start: int, end: int, how: int, begin: int, out: Bytes, dress: Dress) -> Dress:
     """A byte of ASCII that may be markup. ``begin``: where ``out`` begins."""
     at = dress.at
     byte = int(text[at])
@@ -616,7 +617,7 @@ def _mark(text: Any, start: int, end: int, how: int, begin: int, out: Any, dress
 
 
 @kernel
-def undress(text: Any, start: int, end: int, fences: Fences, out: Any, to: int) -> int:
+def undress(text: Bytes, start: int, end: int, fences: Fences, out: Bytes, to: int) -> int:
     """Write the paragraph text[start:end] (UTF-8) to ``out`` from ``to`` on, without its markup.
 
     Returns
@@ -629,7 +630,7 @@ def undress(text: Any, start: int, end: int, fences: Fences, out: Any, to: int) 
 
 @kernel
 def undress_up_to(
-    text: Any, start: int, end: int, fences: Fences, out: Any, to: int, how: int, most: int
+    text: Bytes, start: int, end: int, fences: Fences, out: Bytes, to: int, how: int, most: int
 ) -> Any:
     """`undress` by ``how`` (`PLAIN` and the like), until more than ``most`` bytes are written.
 

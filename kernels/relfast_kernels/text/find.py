@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from relfast_kernels.compiled.jit import BUILDING, kernel, unsigned
+from relfast_kernels.entry import Bytes
 from relfast_kernels.text.vectors import WIDTH, equal, first, fold, last, load, lower, within
 
 # Loops that LLVM should turn into vector code count in `unsigned`: for a signed index numba adds the
@@ -34,19 +35,19 @@ if not BUILDING:
         found = pattern.search(data, at, end)
         return found.start() if found else end
 
-    def find_either(data: Any, at: int, end: int, one: int, other: int) -> int:
+    def find_either(data: Bytes, at: int, end: int, one: int, other: int) -> int:
         """Index of the first of two bytes from ``at`` on, or ``end``."""
         return _find(_either(one, other), data, at, end)
 
-    def find_outside(data: Any, at: int, end: int, least: int, most: int) -> int:
+    def find_outside(data: Bytes, at: int, end: int, least: int, most: int) -> int:
         """Index of the first byte from ``at`` on outside ``least`` to ``most`` (see `within`), or ``end``."""
         return _find(_outside(least, most), data, at, end)
 
-    def find_digit_or_high(data: Any, at: int, end: int) -> int:
+    def find_digit_or_high(data: Bytes, at: int, end: int) -> int:
         """Index of the first ASCII digit, or byte of a character beyond ASCII, from ``at`` on, or ``end``."""
         return _find(_DIGIT_OR_HIGH, data, at, end)
 
-    def find_word(data: Any, at: int, end: int, word: Any) -> int:
+    def find_word(data: Bytes, at: int, end: int, word: Bytes) -> int:
         """Index of the next place from ``at`` on of a word of two or more ASCII letters (given in lower
         case), ignoring case, or ``end``."""
         return _find(re.compile(bytes(word), re.IGNORECASE), data, at, end)
@@ -54,7 +55,7 @@ if not BUILDING:
 else:
 
     @kernel
-    def find_either(data: Any, at: int, end: int, one: int, other: int) -> int:
+    def find_either(data: Bytes, at: int, end: int, one: int, other: int) -> int:
         """See the plain one."""
         while at < end:
             block = load(data, at)
@@ -65,7 +66,7 @@ else:
         return end
 
     @kernel
-    def find_outside(data: Any, at: int, end: int, least: int, most: int) -> int:
+    def find_outside(data: Bytes, at: int, end: int, least: int, most: int) -> int:
         """See the plain one."""
         while at < end:
             odd = ~within(load(data, at), least, most)
@@ -75,7 +76,7 @@ else:
         return end
 
     @kernel
-    def find_digit_or_high(data: Any, at: int, end: int) -> int:
+    def find_digit_or_high(data: Bytes, at: int, end: int) -> int:
         """See the plain one."""
         while at < end:
             block = load(data, at)
@@ -86,7 +87,7 @@ else:
         return end
 
     @kernel
-    def find_word(data: Any, at: int, end: int, word: Any) -> int:
+    def find_word(data: Bytes, at: int, end: int, word: Bytes) -> int:
         """See the plain one."""
         # its first two letters and its last one are compared in blocks, those between one by one
         last = len(word) - 1
@@ -109,19 +110,19 @@ else:
 
 
 @kernel
-def find_byte(data: Any, start: int, end: int, byte: int) -> int:
+def find_byte(data: Bytes, start: int, end: int, byte: int) -> int:
     """Index of a byte from ``start`` on, or ``end``."""
     return find_either(data, start, end, byte, byte)
 
 
 @kernel
-def find_digit(data: Any, at: int, end: int) -> int:
+def find_digit(data: Bytes, at: int, end: int) -> int:
     """Index of the first ASCII digit from ``at`` on, or ``end``."""
     return find_outside(data, at, end, NINE + 1, ZERO - 1)
 
 
 @kernel
-def copy(source: Any, start: int, end: int, out: Any, to: int) -> int:
+def copy(source: Bytes, start: int, end: int, out: Bytes, to: int) -> int:
     """Copy source[start:end] to ``to``; returns where the next byte goes."""
     first, place = unsigned(start), unsigned(to)
     for k in range(unsigned(max(end - start, 0))):
@@ -141,7 +142,7 @@ LETTERS = byte_set(ascii_letters)
 
 
 @kernel
-def skip(data: Any, at: int, end: int, some: Any) -> int:
+def skip(data: Bytes, at: int, end: int, some: Any) -> int:
     """Index of the first byte from ``at`` on that is not in the set ``some``, or ``end``."""
     while at < end and some[data[at]]:
         at += 1
@@ -149,7 +150,7 @@ def skip(data: Any, at: int, end: int, some: Any) -> int:
 
 
 @kernel
-def skip_back(data: Any, low: int, at: int, some: Any) -> int:
+def skip_back(data: Bytes, low: int, at: int, some: Any) -> int:
     """Where the run of bytes of the set ``some`` begins that ends before ``at``; not before ``low``."""
     while at > low and some[data[at - 1]]:
         at -= 1
@@ -157,7 +158,7 @@ def skip_back(data: Any, low: int, at: int, some: Any) -> int:
 
 
 @kernel
-def same_bytes(data: Any, a: int, a_end: int, other: Any, b: int, b_end: int) -> bool:
+def same_bytes(data: Bytes, a: int, a_end: int, other: Bytes, b: int, b_end: int) -> bool:
     """Whether data[a:a_end] and other[b:b_end] are equal."""
     if a_end - a != b_end - b:
         return False
@@ -168,7 +169,7 @@ def same_bytes(data: Any, a: int, a_end: int, other: Any, b: int, b_end: int) ->
 
 
 @kernel
-def same_as(data: Any, start: int, end: int, name: Any) -> bool:
+def same_as(data: Bytes, start: int, end: int, name: Bytes) -> bool:
     """Whether data[start:end] equals ``name``."""
     return same_bytes(data, start, end, name, 0, len(name))
 
@@ -180,7 +181,7 @@ def small(byte: Any) -> Any:
 
 
 @kernel
-def begins_with(data: Any, start: int, end: int, name: Any) -> bool:
+def begins_with(data: Bytes, start: int, end: int, name: Bytes) -> bool:
     """Whether data[start:end] begins with ``name`` (in lower case), ignoring case."""
     if end - start < len(name):
         return False
@@ -200,7 +201,7 @@ def places_below(n: int) -> Any:
 
 
 @kernel
-def find_last(data: Any, low: int, at: int, least: int, most: int) -> int:
+def find_last(data: Bytes, low: int, at: int, least: int, most: int) -> int:
     """Index of the last byte before ``at`` from ``least`` to ``most`` (see `within`), or ``low`` - 1."""
     while at > low:
         here = max(at - WIDTH, low)
@@ -212,13 +213,13 @@ def find_last(data: Any, low: int, at: int, least: int, most: int) -> int:
 
 
 @kernel
-def line_start(text: Any, low: int, at: int) -> int:
+def line_start(text: Bytes, low: int, at: int) -> int:
     """Where the line that ``at`` is in begins."""
     return find_last(text, low, at, LF, LF) + 1
 
 
 @kernel
-def listed(text: Any, at: int, end: int, some: Any, whole: bool) -> int:
+def listed(text: Bytes, at: int, end: int, some: Bytes, whole: bool) -> int:
     """Where the first of ``some`` words that text[at:end] begins with ends, ignoring case; else ``at``.
 
     The words are in lower case, each ended by a newline. ``whole``: the word must be all of text[at:end]."""
@@ -237,7 +238,7 @@ def listed(text: Any, at: int, end: int, some: Any, whole: bool) -> int:
 
 
 @kernel
-def load8(data: Any, at: int) -> Any:
+def load8(data: Bytes, at: int) -> Any:
     """The eight bytes at ``at`` as a little-endian number."""
     start = unsigned(at)
     word = np.uint64(0)
@@ -247,7 +248,7 @@ def load8(data: Any, at: int) -> Any:
 
 
 @kernel
-def _rest(data: Any, at: int, end: int) -> Any:
+def _rest(data: Bytes, at: int, end: int) -> Any:
     """Up to eight bytes as a little-endian number, with zeros after ``end``."""
     if at + 8 <= end:
         return load8(data, at)
@@ -258,7 +259,7 @@ def _rest(data: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def hash_text(data: Any, start: int, end: int) -> Any:
+def hash_text(data: Bytes, start: int, end: int) -> Any:
     """`relfast.stats.samples.hash_id` of data[start:end]."""
     value = np.uint64(end - start)
     at = start
@@ -270,7 +271,7 @@ def hash_text(data: Any, start: int, end: int) -> Any:
 
 
 @kernel
-def put_number(out: Any, at: int, value: int) -> int:
+def put_number(out: Bytes, at: int, value: int) -> int:
     """Write a non-negative number in decimal; the offset after it."""
     digits = 1
     rest = value
@@ -284,7 +285,7 @@ def put_number(out: Any, at: int, value: int) -> int:
 
 
 @kernel
-def hexadecimal(data: Any, at: int, end: int, count: int) -> Any:
+def hexadecimal(data: Bytes, at: int, end: int, count: int) -> Any:
     """Value of ``count`` hexadecimal digits at ``at``, or -1 if there are not so many."""
     if at + count > end:
         return -1
@@ -302,7 +303,7 @@ def hexadecimal(data: Any, at: int, end: int, count: int) -> Any:
 
 
 @kernel
-def put_point(out: Any, at: int, point: int) -> int:
+def put_point(out: Bytes, at: int, point: int) -> int:
     """Write a code point as UTF-8; the offset after it."""
     if point < 0x80:
         out[at] = point
@@ -328,7 +329,7 @@ _THIRD, _FOURTH = np.uint64(0x8EBC6AF09C88C6E3), np.uint64(0x589965CC75374CC3)
 
 
 @kernel
-def digest(data: Any, start: int, end: int, seed: Any, value: Any) -> Any:
+def digest(data: Bytes, start: int, end: int, seed: Any, value: Any) -> Any:
     """A digest (uint64) of data[start:end] and ``value``, keyed by a secret ``seed`` (wyhash's mixing)."""
     one = fold(seed ^ _FIRST, value ^ seed)
     two, three, four = one ^ _SECOND, one ^ _THIRD, one ^ _FOURTH

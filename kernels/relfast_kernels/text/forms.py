@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes
 from relfast_kernels.text.dress import (
     BACKSLASH,
     BAR,
@@ -92,7 +93,7 @@ _MAX_NAME: Final = 24
 
 
 @kernel
-def _named_tag(text: Any, low: int, at: int) -> Any:
+def _named_tag(text: Bytes, low: int, at: int) -> Any:
     """Start of the tag that ends before ``at``, and the flags of its name; -1: there is none."""
     name_end = at - 1
     if name_end <= low or text[name_end] != 62:
@@ -152,7 +153,7 @@ def _over_line(byte: int, look: _Look) -> _Look:
 
 
 @kernel
-def _over_sign(text: Any, low: int, at: int, byte: int, look: _Look) -> _Look:
+def _over_sign(text: Bytes, low: int, at: int, byte: int, look: _Look) -> _Look:
     """A sign that ties a value to its label, or ends a tag."""
     pos, seen = look.pos, look.seen
     before = int(text[pos - 2]) if pos - 2 >= low else 0
@@ -173,7 +174,7 @@ def _over_sign(text: Any, low: int, at: int, byte: int, look: _Look) -> _Look:
 
 
 @kernel
-def _over_bracket(text: Any, low: int, byte: int, look: _Look) -> _Look:
+def _over_bracket(text: Bytes, low: int, byte: int, look: _Look) -> _Look:
     """The brace of a box, a subscript in braces ("x_{1} = 4"), or a remark in brackets."""
     pos, seen = look.pos, look.seen
     if byte == OPENING_BRACE:
@@ -196,7 +197,7 @@ def _over_bracket(text: Any, low: int, byte: int, look: _Look) -> _Look:
 
 
 @kernel
-def _over_stop(text: Any, low: int, at: int, byte: int, look: _Look) -> _Look:
+def _over_stop(text: Bytes, low: int, at: int, byte: int, look: _Look) -> _Look:
     """A comma behind a word that concludes, or the end of the sentence before."""
     pos = look.pos
     if byte == COMMA:
@@ -207,7 +208,7 @@ def _over_stop(text: Any, low: int, at: int, byte: int, look: _Look) -> _Look:
 
 
 @kernel
-def _is_weak(text: Any, low: int, first: int) -> bool:
+def _is_weak(text: Bytes, low: int, first: int) -> bool:
     """Whether a label that begins at ``first`` is no name of the answer, having no qualifier: "every panel
     is"."""
     here, before = word_before(text, low, skip_back(text, low, first, BLANKS))
@@ -217,7 +218,7 @@ def _is_weak(text: Any, low: int, first: int) -> bool:
 
 
 @kernel
-def _over_word(text: Any, low: int, at: int, look: _Look) -> _Look:
+def _over_word(text: Bytes, low: int, at: int, look: _Look) -> _Look:
     """A word: a variable before its sign of equality, a label, a link, a filler."""
     pos, seen = look.pos, look.seen
     first, flags = word_before(text, low, pos)
@@ -259,7 +260,7 @@ def _over_word(text: Any, low: int, at: int, look: _Look) -> _Look:
 
 
 @kernel
-def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
+def look_left(text: Bytes, low: int, at: int, crossed: bool) -> Any:
     """The form of what begins at ``at``: of a value, or of anything else (`marked.find_form`).
 
     Parameters
@@ -306,7 +307,7 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
 
 
 @kernel
-def _begins_line(text: Any, low: int, at: int) -> bool:
+def _begins_line(text: Bytes, low: int, at: int) -> bool:
     """Whether nothing but qualifiers and fillers stands before ``at`` on its line."""
     while at > low:
         byte = int(text[at - 1])
@@ -325,7 +326,7 @@ def _begins_line(text: Any, low: int, at: int) -> bool:
 
 
 @kernel
-def own_tag(text: Any, low: int, start: int, stop: int, end: int) -> Any:
+def own_tag(text: Bytes, low: int, start: int, stop: int, end: int) -> Any:
     """Start and end of a tag that is itself a yes or no (``<yes>``); -1: it is none."""
     first = skip_back(text, low, start, BLANKS)
     stop = skip(text, stop, end, BLANKS)
@@ -337,7 +338,7 @@ def own_tag(text: Any, low: int, start: int, stop: int, end: int) -> Any:
 
 
 @kernel
-def skip_closers(text: Any, at: int, end: int) -> int:
+def skip_closers(text: Bytes, at: int, end: int) -> int:
     """The offset after blanks, closing brackets, quotation marks and closing tags."""
     while at < end:
         if CLOSERS[text[at]]:
@@ -355,7 +356,7 @@ def skip_closers(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def is_rest(text: Any, at: int, end: int) -> int:
+def is_rest(text: Bytes, at: int, end: int) -> int:
     """Where the line ends, if nothing but closing marks stands before that; else -1."""
     while True:
         at = skip_closers(text, at, end)
@@ -368,7 +369,7 @@ def is_rest(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def chain(text: Any, low: int, at: int, end: int, value: int, kind: int, is_named: bool) -> Any:
+def chain(text: Bytes, low: int, at: int, end: int, value: int, kind: int, is_named: bool) -> Any:
     """Whether a different value is joined to the one that ends at ``at``, and where the last of them ends.
     ``is_named``: a variable may stand before each ("x = 4 or x = 6")."""
     several = False
@@ -433,7 +434,7 @@ def chain(text: Any, low: int, at: int, end: int, value: int, kind: int, is_name
 
 
 @kernel
-def joined_before(text: Any, low: int, at: int, value: int, kind: int) -> bool:
+def joined_before(text: Bytes, low: int, at: int, value: int, kind: int) -> bool:
     """Whether a different value, in a form of its own, is joined before the form that opens at ``at``."""
     joined = False
     steps = 0
@@ -474,7 +475,7 @@ def joined_before(text: Any, low: int, at: int, value: int, kind: int) -> bool:
 
 
 @kernel
-def is_stated(text: Any, low: int, start: int, stop: int, end: int, ordinal: bool) -> bool:
+def is_stated(text: Bytes, low: int, start: int, stop: int, end: int, ordinal: bool) -> bool:
     """Whether a choice is stated: a word of choosing is right before it, or one of fitting right after it."""
     if ordinal:
         return True
@@ -520,6 +521,6 @@ def is_stated(text: Any, low: int, start: int, stop: int, end: int, ordinal: boo
 
 
 @kernel
-def has_word(text: Any, at: int, end: int) -> bool:
+def has_word(text: Bytes, at: int, end: int) -> bool:
     """Whether text[at:end] has a letter or digit."""
     return skip(text, at, end, NO_WORD) < end

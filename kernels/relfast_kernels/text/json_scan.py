@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.layouts import (
     ESCAPED,
     FLOAT,
@@ -51,7 +52,7 @@ _LONGEST_INTEGER = 4_300
 
 
 @kernel
-def skip_blanks(data: Any, at: int, end: int) -> int:
+def skip_blanks(data: Bytes, at: int, end: int) -> int:
     """Index after JSON's white space."""
     while at < end and (data[at] == 32 or data[at] == 10 or data[at] == 13 or data[at] == 9):
         at += 1
@@ -65,7 +66,7 @@ def is_digit(byte: int) -> bool:
 
 
 @kernel
-def _number_end(data: Any, at: int, end: int) -> Any:
+def _number_end(data: Bytes, at: int, end: int) -> Any:
     """Index after the JSON number at ``at`` (-1: there is none), and its kind."""
     start = at
     kind = INTEGER
@@ -102,7 +103,7 @@ _TRUE, _FALSE, _NULL, _NAN, _INFINITY, _MINUS_INFINITY = (
 
 
 @kernel
-def _word_end(data: Any, at: int, end: int) -> int:
+def _word_end(data: Bytes, at: int, end: int) -> int:
     """Index after the word at ``at`` that is a value, or -1."""
     literal = max(_end(data, at, end, _TRUE), _end(data, at, end, _FALSE), _end(data, at, end, _NULL))
     number = max(_end(data, at, end, _NAN), _end(data, at, end, _INFINITY))
@@ -110,13 +111,13 @@ def _word_end(data: Any, at: int, end: int) -> int:
 
 
 @kernel
-def _end(data: Any, at: int, end: int, word: Any) -> int:
+def _end(data: Bytes, at: int, end: int, word: Bytes) -> int:
     """Index after ``word``, if it stands at ``at``, or -1."""
     return at + len(word) if at + len(word) <= end and same_as(data, at, at + len(word), word) else -1
 
 
 @kernel
-def _is_unknown_key(data: Any, start: int, end: int) -> bool:
+def _is_unknown_key(data: Bytes, start: int, end: int) -> bool:
     r"""Whether a key with escapes, all of them valid, cannot be a name that the table or ``--map`` asks for:
     one of its escapes is not ``\u00`` with an ASCII code. Names that are asked for are ASCII without
     characters that have an escape of their own (``\/``, ``\"``, ``\\``, ``\n`` …)."""
@@ -129,7 +130,7 @@ def _is_unknown_key(data: Any, start: int, end: int) -> bool:
 
 
 @kernel
-def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
+def tokenise(data: Bytes, start: int, end: int, tape: Ints, first: int) -> int:
     """Write the tokens of the one value that data[start:end] holds; the index after the last one, or -1.
 
     -1 stands for anything but JSON that all parsers read alike: also for lone surrogates, deep nesting and
@@ -223,14 +224,14 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
 
 
 @kernel
-def member(data: Any, tape: Any, token: int, name: Any) -> int:
+def member(data: Bytes, tape: Ints, token: int, name: Bytes) -> int:
     """The value's token of an object's last member called ``name``, or 0: it has none, or is no object."""
     is_object = tape[token, TOKEN_KIND] == OBJECT
     return named(data, tape, token, name, 0, len(name)) if is_object else 0
 
 
 @kernel
-def named(data: Any, tape: Any, token: int, names: Any, start: int, end: int) -> int:
+def named(data: Bytes, tape: Ints, token: int, names: Bytes, start: int, end: int) -> int:
     """The value's token of an object's last member called names[start:end], or 0."""
     found = 0
     at = token + 1
@@ -242,7 +243,7 @@ def named(data: Any, tape: Any, token: int, names: Any, start: int, end: int) ->
 
 
 @kernel
-def is_null(data: Any, tape: Any, token: int) -> bool:
+def is_null(data: Bytes, tape: Ints, token: int) -> bool:
     """Whether a value is null, or missing (0)."""
     return token == 0 or (tape[token, TOKEN_KIND] == LITERAL and data[tape[token, TOKEN_START]] == 110)
 
@@ -252,7 +253,7 @@ _U00: Final = np.frombuffer(b"\\u00", np.uint8)
 
 
 @kernel
-def put_ascii(out: Any, to: int, byte: int) -> int:
+def put_ascii(out: Bytes, to: int, byte: int) -> int:
     """Write an ASCII character of a JSON string, escaped if need be; the offset after it."""
     if LETTER[byte] != 0:
         out[to] = BACKSLASH
@@ -268,7 +269,7 @@ def put_ascii(out: Any, to: int, byte: int) -> int:
 
 
 @kernel
-def put_json(data: Any, start: int, end: int, out: Any, to: int) -> int:
+def put_json(data: Bytes, start: int, end: int, out: Bytes, to: int) -> int:
     """Write a JSON string whose escapes are valid as orjson would write it, in quotes; the offset after it.
 
     It takes no more bytes than it had.

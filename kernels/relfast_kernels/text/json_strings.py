@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes
 from relfast_kernels.text.find import hexadecimal, put_point
 from relfast_kernels.text.vectors import WIDTH, equal, first, load, store
 
@@ -24,7 +25,7 @@ MEANING[ord("/")] = ord("/")
 
 
 @kernel
-def read_point(data: Any, at: int, end: int) -> Any:
+def read_point(data: Bytes, at: int, end: int) -> Any:
     r"""Code point of the ``\u`` escape at ``at``, or of its surrogate pair, and its length; (-1, 0) if it is
     invalid, or half a pair."""
     point = hexadecimal(data, at + 2, end, 4)
@@ -41,7 +42,7 @@ def read_point(data: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def _bad_escape(data: Any, at: int, end: int, paired: int) -> Any:
+def _bad_escape(data: Bytes, at: int, end: int, paired: int) -> Any:
     r"""Whether the character at ``at``, behind a backslash, makes no valid escape; and where the ``u`` of a
     surrogate pair's second half is, which needs no check of its own (else ``paired``)."""
     if MEANING[data[at]] != 0 or at == paired:
@@ -62,7 +63,7 @@ def _escapes(slashes: Any, carried: Any) -> Any:
 
 
 @kernel
-def string_end(data: Any, at: int, end: int) -> Any:
+def string_end(data: Bytes, at: int, end: int) -> Any:
     """Index of the closing quote of a string whose first byte is at ``at``, or -1 (none, or an
     invalid escape); and whether the string has escapes."""
     carried = np.uint64(0)
@@ -101,7 +102,7 @@ def string_end(data: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def put_escape(data: Any, at: int, end: int, out: Any, to: int) -> Any:
+def put_escape(data: Bytes, at: int, end: int, out: Bytes, to: int) -> Any:
     """Write the character of the valid escape at ``at``; the offsets after both."""
     meaning = MEANING[data[at + 1]]
     if meaning != 0:
@@ -112,7 +113,7 @@ def put_escape(data: Any, at: int, end: int, out: Any, to: int) -> Any:
 
 
 @kernel
-def put_text(data: Any, at: int, end: int, out: Any, to: int) -> int:
+def put_text(data: Bytes, at: int, end: int, out: Bytes, to: int) -> int:
     """Write a string whose escapes are valid with its escapes undone; the offset after it.
 
     It takes no more bytes than it had. Up to `WIDTH` bytes after the end are overwritten.

@@ -11,11 +11,12 @@ that invalid JSON is not accepted."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.layouts import (
     ALL_IDS_REPEAT,
     BLANK,
@@ -106,6 +107,7 @@ from relfast_kernels.text.columns import (
 from relfast_kernels.text.find import BLANKS, LF, copy, digest, find_byte, skip
 from relfast_kernels.text.json_scan import is_null, put_json, tokenise
 from relfast_kernels.text.json_strings import put_text
+from relfast_kernels.text.layouts import Golds, Held, Judging, Outline, Scan, Table, Work
 from relfast_kernels.text.projection import (
     LEFT_OUT,
     OF_GOLD,
@@ -135,42 +137,8 @@ _OF_ID = ~np.uint64(0)
 """Start of the digest of a line that has only an id, by which its gold is joined, and responses."""
 
 
-class Work(NamedTuple):
-    """Work space of a scan, int64: ``tape``, tokens (MAX_TOKENS, TOKEN_COLUMNS); tokens of ``samples`` and of
-    what paths lead to (``found``); members of a row (``fields``), its ``gold``; of two sets of taxa ``spans``
-    (2, MAX_TAXA, 2) and ``slots`` (2, TAXA_SLOTS + 1); and ``patterns`` (PATTERN_WORK)."""
-
-    tape: Any
-    samples: Any
-    found: Any
-    fields: Any
-    gold: Any
-    spans: Any
-    slots: Any
-    patterns: Any
-
-
-class Golds(NamedTuple):
-    """Golds that Python has prepared: ``text``, their JSON and that of ids (uint8); ``rows`` of
-    `GOLD_COLUMNS`; and a hash table, open addressing by the lowest bits, of ``digests`` and ``numbers`` of
-    golds (from 1 on)."""
-
-    text: Any
-    rows: Any
-    digests: Any
-    numbers: Any
-
-
-class Held(NamedTuple):
-    """The rows of gold files, of `HELD_COLUMNS`, and a hash table of those that are the first with their id:
-    ``slots``, open addressing by the lowest bits of `HELD_ID`, of numbers of rows (from 1 on)."""
-
-    rows: Any
-    slots: Any
-
-
 @kernel
-def _put_id(data: Any, tape: Any, token: int, scratch: Any, used: Any) -> Any:
+def _put_id(data: Bytes, tape: Ints, token: int, scratch: Bytes, used: Any) -> Any:
     """The JSON of a line's id: its place (`IN_DATA` …), start and end there, and the scratch space in use;
     the place is `UNSURE` if Python must read the id."""
     if token == OF_GOLD or is_null(data, tape, token):
@@ -188,7 +156,9 @@ def _put_id(data: Any, tape: Any, token: int, scratch: Any, used: Any) -> Any:
 
 
 @kernel
-def _digest_rest(data: Any, tape: Any, table: Any, fields: Any, depends: Any, seed: Any, value: Any) -> Any:
+def _digest_rest(
+    data: Bytes, tape: Ints, table: Table, fields: Ints, depends: Any, seed: Any, value: Any
+) -> Any:
     """A digest (uint64) of the members of a row that ``depends`` has as bits, in the order of the table."""
     for k in range(table.members.shape[0]):
         if depends & table.members[k, MEMBER_BIT] != 0 and fields[k] != 0:
@@ -199,7 +169,9 @@ def _digest_rest(data: Any, tape: Any, table: Any, fields: Any, depends: Any, se
 
 
 @kernel
-def _digest_answer(data: Any, tape: Any, table: Any, work: Any, form: Any, seed: Any, value: Any) -> Any:
+def _digest_answer(
+    data: Bytes, tape: Ints, table: Table, work: Work, form: Ints, seed: Any, value: Any
+) -> Any:
     """A digest (uint64, not 0) of the values that hold a row's task and answer, and of the kind of its
     question; 0 if no paths lead to them."""
     if form[FORM_ANSWER] == form[FORM_ANSWER_END]:
@@ -222,7 +194,7 @@ def _digest_answer(data: Any, tape: Any, table: Any, work: Any, form: Any, seed:
 
 
 @kernel
-def _find_gold(golds: Any, value: Any) -> Any:
+def _find_gold(golds: Golds, value: Any) -> Any:
     """The number of the gold with a digest, or `GOLD_UNKNOWN`."""
     mask = len(golds.digests) - 1
     at = value & mask
@@ -234,14 +206,14 @@ def _find_gold(golds: Any, value: Any) -> Any:
 
 
 @kernel
-def digest_id(text: Any, start: int, end: int, seed: Any) -> Any:
+def digest_id(text: Bytes, start: int, end: int, seed: Any) -> Any:
     """A digest (int64) of the JSON of an id, by which a line that has nothing else but responses finds its
     gold."""
     return np.int64(digest(text, start, end, seed, _OF_ID) & ~np.uint64(ROW_UNSEEN))
 
 
 @kernel
-def _held_slot(held: Any, value: Any) -> Any:
+def _held_slot(held: Held, value: Any) -> Any:
     """The slot of the first row that has an id with this digest, or the free one where it belongs."""
     mask = len(held.slots) - 1
     at = value & mask
@@ -251,43 +223,38 @@ def _held_slot(held: Any, value: Any) -> Any:
 
 
 @kernel
-def _last_held(held: Any, value: Any) -> Any:
+def _last_held(held: Held, value: Any) -> Any:
     """The last row that has an id with this digest, or `UNKNOWN`."""
     first = held.slots[_held_slot(held, value)] - 1
     return held.rows[first, HELD_LAST] if first >= 0 else UNKNOWN
 
 
 @kernel
-def rehash_held(n: int, held: Any) -> int:
-    """Fill the empty hash table of ``n`` rows."""
-    for row in range(n):
+def rehash_held(held: Held) -> int:
+    """Fill the empty hash table of the rows."""
+    for row in range(held.n):
         if held.rows[row, HELD_LAST] >= 0:
             held.slots[_held_slot(held, held.rows[row, HELD_ID])] = row + 1
-    return n
+    return held.n
 
 
 @kernel
-def hold_lines(lines: Any, start: int, stop: int, base: int, first_line: int, n: int, held: Any) -> Any:
-    """Append the `FIELDS` lines of a gold file to the ``n`` rows that are held; how many there are then.
+def hold_lines(scan: Scan) -> int:
+    """Append the `FIELDS` lines from ``scan.start`` to ``scan.stop`` of a gold file to the rows that are
+    held, which have room for all; how many there are then.
 
-    Parameters
-    ----------
-    lines : int64, shape (m, LINE_COLUMNS)
-        Of a scanned block. `LINE_HELD` is filled: the last row before with the same id and another digest of
-        task and answer, or `UNKNOWN`.
-    base, first_line
-        Where the block begins in the bytes of all gold files, and the number of its first line.
-    held : Held
-        With room for all lines.
+    `LINE_HELD` is filled: the last row before with the same id and another digest of task and answer, or
+    `UNKNOWN`.
     """
-    for number in range(start, stop):
-        line = lines[number]
+    held, n = scan.joined, scan.joined.n
+    for number in range(scan.start, scan.stop):
+        line = scan.lines[number]
         if line[LINE_KIND] != FIELDS:
             continue
         row = held.rows[n]
-        row[HELD_START], row[HELD_END] = base + line[LINE_START], base + line[LINE_END]
+        row[HELD_START], row[HELD_END] = scan.base + line[LINE_START], scan.base + line[LINE_END]
         row[HELD_ID], row[HELD_ANSWER] = line[LINE_DIGEST], line[LINE_ANSWER]
-        row[HELD_LINE], row[HELD_LAST], line[LINE_HELD] = first_line + number, n, UNKNOWN
+        row[HELD_LINE], row[HELD_LAST], line[LINE_HELD] = scan.first_line + number, n, UNKNOWN
         slot = _held_slot(held, line[LINE_DIGEST])
         if held.slots[slot] == 0:
             held.slots[slot] = n + 1
@@ -302,25 +269,26 @@ def hold_lines(lines: Any, start: int, stop: int, base: int, first_line: int, n:
 
 
 @kernel
-def outline(data: Any, start: int, end: int, table: Any, work: Any, out: Any) -> Any:
-    """Write those members of a line that its task and answer are read from, as an object: the number of the
-    line's form, and the object's size; -1 if they may be anywhere. ``out`` (uint8) has room for the line and
-    a few bytes."""
-    at = skip(data, start, end, BLANKS)
-    tape, fields = work.tape, work.fields
+def outline(asked: Outline) -> int:
+    """Write those members of a line that its task and answer are read from, as an object; ``asked.found``
+    tells none if they may be anywhere. Its size."""
+    data, table, out, found, end = asked.data, asked.table, asked.out, asked.found, asked.end
+    found.form = -1
+    at = skip(data, asked.start, end, BLANKS)
+    tape, fields = asked.work.tape, asked.work.fields
     if at == end or data[at] != ord("{") or tokenise(data, at, end, tape, 0) < 0:
-        return -1, 0
-    form = form_of(data, tape, table, fields, find_members(data, tape, table, fields), work.found)
+        return 0
+    form = form_of(data, tape, table, fields, find_members(data, tape, table, fields), asked.work.found)
     if form < 0 or table.forms[form, FORM_ANSWER] == table.forms[form, FORM_ANSWER_END]:
-        return -1, 0
+        return 0
     out[0] = ord("{")
     size = 1
     for path in range(table.forms[form, FORM_ANSWER], table.forms[form, FORM_ANSWER_END]):
         if table.paths[path, 0] == table.paths[path, 1]:
-            return -1, 0
+            return 0
         known = table.steps[table.paths[path, 0], STEP_MEMBER]
         if known < 0:
-            return -1, 0
+            return 0
         token = fields[known]
         if token == 0:
             continue
@@ -340,12 +308,13 @@ def outline(data: Any, start: int, end: int, table: Any, work: Any, out: Any) ->
         quote = 1 if tape[token, TOKEN_KIND] <= ESCAPED else 0
         size = copy(data, tape[token, TOKEN_START] - quote, tape[token, TOKEN_END] + quote, out, size + 2)
     out[size] = ord("}")
-    return form, size + 1
+    found.form, found.size = form, size + 1
+    return found.size
 
 
 @kernel
 def _rest_of(
-    data: Any, settings: Any, table: Any, work: Any, number: int, members: Any, token: int, given: bool,
+    data: Bytes, settings: Ints, table: Table, work: Work, number: int, members: Any, token: int, given: bool,
     place: int,
 ) -> Any:  # fmt: skip
     """What a line has besides id and responses (`SAYS_MORE` …), and the token of the text that tells its
@@ -376,11 +345,10 @@ def _rest_of(
 
 
 @kernel
-def _project_line(
-    data: Any, number: int, settings: Any, chosen: Any, table: Any, held: Any, work: Any, lines: Any,
-    records: Any, scratch: Any, state: Any,
-) -> int:  # fmt: skip
+def _project_line(scan: Scan, number: int) -> int:
     """Find the id and the responses of a line, and digest the rest; its kind, or `_NO_ROOM`."""
+    data, settings, table, work = scan.data, scan.settings, scan.table, scan.work
+    lines, records, scratch, state, held = scan.lines, scan.records, scan.scratch, scan.state, scan.joined
     start, end = lines[number, LINE_START], lines[number, LINE_END]
     if end > start and data[end - 1] == 13:
         end -= 1
@@ -393,7 +361,7 @@ def _project_line(
     if data[at] != 123 or tokenise(data, at, end, tape, 0) < 0:
         return SLOW
     members = find_members(data, tape, table, work.fields)
-    n, form, token, given = read_row(data, settings, chosen, table, work, members)
+    n, form, token, given = read_row(data, settings, scan.chosen, table, work, members)
     if n < 0:
         return BLANK if n == LEFT_OUT else SLOW
     if state[STATE_RECORDS] + n > records.shape[0]:
@@ -452,7 +420,7 @@ def _project_line(
 
 
 @kernel
-def _take_gold(golds: Any, gold: int, settings: Any, work: Any, scratch: Any, used: int) -> int:
+def _take_gold(golds: Golds, gold: int, settings: Ints, work: Work, scratch: Bytes, used: int) -> int:
     """Read a gold into ``work.gold``; from where on scratch space is free then, or -1: left to Python."""
     row = golds.rows[gold]
     task = row[GOLD_TASK]
@@ -464,7 +432,7 @@ def _take_gold(golds: Any, gold: int, settings: Any, work: Any, scratch: Any, us
 
 @kernel
 def _score_record(
-    data: Any, record: Any, task: int, settings: Any, golds: Any, work: Any, scratch: Any, used: int
+    data: Bytes, record: Ints, task: int, settings: Ints, golds: Golds, work: Work, scratch: Bytes, used: int
 ) -> Any:  # fmt: skip
     """Score a record's text against the gold in ``work.gold``: whether it has its key then, and the offset
     from which scratch space is free."""
@@ -482,7 +450,7 @@ def _score_record(
 
 
 @kernel
-def _room_for(line: Any, golds: Any, gold: int, used: int, scratch: Any) -> bool:
+def _room_for(line: Ints, golds: Golds, gold: int, used: int, scratch: Bytes) -> bool:
     """Whether a line's texts, and those of its gold, fit into the scratch space."""
     size = SCRATCH_PER_BYTE * (line[LINE_END] - line[LINE_START]) + SCRATCH_PER_LINE
     if gold >= 0:
@@ -492,12 +460,11 @@ def _room_for(line: Any, golds: Any, gold: int, used: int, scratch: Any) -> bool
 
 
 @kernel
-def _score_line(
-    data: Any, line: Any, stop: int, settings: Any, golds: Any, work: Any, records: Any, scratch: Any,
-    state: Any,
-) -> bool:  # fmt: skip
+def _score_line(scan: Scan, line: Ints, stop: int) -> bool:
     """Score the records of a line, up to ``stop``, if its gold is known: then it becomes `FAST`, else it
     stays `FIELDS`. False if there is no room for that."""
+    data, settings, golds, work = scan.data, scan.settings, scan.golds, scan.work
+    records, scratch, state = scan.records, scan.scratch, scan.state
     gold, first = _find_gold(golds, line[LINE_DIGEST]), line[LINE_RECORD]
     of_answer = gold < 0 and line[LINE_ANSWER] != 0
     if of_answer:
@@ -537,99 +504,61 @@ def _score_line(
 
 
 @kernel
-def judge_text(data: Any, settings: Any, golds: Any, work: Any, record: Any, scratch: Any) -> None:
-    """Score a text against a gold that is given by its number.
-
-    Parameters
-    ----------
-    data : uint8
-        The text, UTF-8.
-    record : int64, shape (RECORD_COLUMNS,)
-        Where it is in ``data``, and its gold's number in place of its key. Key, vote and, with details, where
-        taxa are in ``scratch`` are filled in; the key of a text that only Python can score is `UNKNOWN`.
-    """
+def judge_text(judging: Judging) -> int:
+    """Score a text against a gold that is given by its number."""
+    text, record, golds, scratch = judging.text, judging.record, judging.golds, judging.scratch
     gold = record[RECORD_KEY]
-    record[RECORD_KEY] = UNKNOWN
+    record[RECORD_KEY], record[RECORD_TEXT_END] = UNKNOWN, len(text)
     row = golds.rows[gold]
-    size = len(data) + row[GOLD_TEXT_STOP] - row[GOLD_TEXT_AT]
+    size = len(text) + row[GOLD_TEXT_STOP] - row[GOLD_TEXT_AT]
     if SCRATCH_PER_BYTE * size + SCRATCH_PER_LINE > len(scratch):
-        return
+        return 0
+    settings, work = judging.settings, judging.work
     taken = _take_gold(golds, gold, settings, work, scratch, 0)
     if taken >= 0:
-        done, _ = _score_record(data, record, row[GOLD_TASK], settings, golds, work, scratch, taken)
+        done, _ = _score_record(text, record, row[GOLD_TASK], settings, golds, work, scratch, taken)
         if not done:
             record[RECORD_KEY] = UNKNOWN
+    return 0
 
 
 @kernel
-def scan_lines(
-    data: Any, lines: Any, settings: Any, chosen: Any, table: Any, held: Any, golds: Any, work: Any,
-    records: Any, scratch: Any, state: Any,
-) -> Any:  # fmt: skip
-    """Read the lines of a block, from the one on that ``state`` says.
-
-    Parameters
-    ----------
-    data : uint8
-        Whole lines; the last may lack its line feed.
-    lines : int64, shape (m + 1, LINE_COLUMNS)
-        Filled: a row per line, for m lines at most, and one more.
-    settings : int64, shape (SET_SIZE,)
-    chosen : uint8
-        The filter of lm-evaluation-harness that is scored.
-    table : projection.Table
-    held : Held
-        The gold that lines are joined with.
-    golds : Golds
-    work : Work
-    records : int64, shape (r, RECORD_COLUMNS)
-        Filled: a row per response of the lines that are `FAST` or `FIELDS`.
-    scratch : uint8
-        Receives texts that records point to.
-    state : int64, shape (STATE_SIZE,)
-        Zeros at first. If it wants room for records or texts, call again with more, the old copied.
-
-    Returns
-    -------
-    int
-        How many lines have been read.
-    """
+def scan_lines(scan: Scan) -> int:
+    """Read the lines of a block, from the one on that ``scan.state`` says; how many have been read."""
+    data, lines, state = scan.data, scan.lines, scan.state
     count = state[STATE_LINES]
     at = lines[count - 1, LINE_END] + 1 if count > 0 else 0
     state[STATE_WANTS] = WANTS_NOTHING
-    while at < len(data) and count < lines.shape[0] - 1:
+    while at < len(data) and count < scan.stop:
         row = lines[count]
         row[LINE_START], row[LINE_END] = at, find_byte(data, at, len(data), LF)
         row[LINE_RECORD], row[LINE_GOLD], row[LINE_HELD] = state[STATE_RECORDS], GOLD_UNKNOWN, UNKNOWN
-        if not _room_for(row, golds, -1, state[STATE_USED], scratch):
+        if not _room_for(row, scan.golds, -1, state[STATE_USED], scan.scratch):
             state[STATE_WANTS] = WANTS_SCRATCH
             break
-        kind = _project_line(data, count, settings, chosen, table, held, work, lines, records, scratch, state)
+        kind = _project_line(scan, count)
         if kind == _NO_ROOM:
             state[STATE_WANTS] = WANTS_RECORDS
             break
         row[LINE_KIND] = kind
-        if kind == FIELDS and settings[SET_IS_GOLD] == 0:
-            _score_line(data, row, state[STATE_RECORDS], settings, golds, work, records, scratch, state)
+        if kind == FIELDS and scan.settings[SET_IS_GOLD] == 0:
+            _score_line(scan, row, state[STATE_RECORDS])
         at = row[LINE_END] + 1
         count += 1
     lines[count, LINE_RECORD] = state[STATE_RECORDS]
     state[STATE_LINES] = count
-    return count
+    return int(count)
 
 
 @kernel
-def score_lines(
-    data: Any, lines: Any, start: int, settings: Any, golds: Any, work: Any, records: Any, scratch: Any,
-    state: Any,
-) -> Any:  # fmt: skip
-    """Score the `FIELDS` lines from ``start`` on whose gold was not known when they were read; returns the
-    first one for which there is no room, or the number of lines. See `scan_lines`."""
-    count = start
-    while count < lines.shape[0] - 1:
+def score_lines(scan: Scan) -> int:
+    """Score the `FIELDS` lines from ``scan.start`` to ``scan.stop`` whose gold was not known when they were
+    read; returns the first one for which there is no room, or ``scan.stop``."""
+    lines, count = scan.lines, scan.start
+    while count < scan.stop:
         row = lines[count]
         stop, waits = lines[count + 1, LINE_RECORD], row[LINE_KIND] == FIELDS and row[LINE_GOLD] < 0
-        if waits and not _score_line(data, row, stop, settings, golds, work, records, scratch, state):
+        if waits and not _score_line(scan, row, stop):
             break
         count += 1
     return count

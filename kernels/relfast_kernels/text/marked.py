@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.text.dress import (
     BACKSLASH,
     BAR,
@@ -60,7 +61,7 @@ from relfast_kernels.text.values import ROUND_OPENING, flags_at, is_wide, is_wor
 from relfast_kernels.text.words import ENDS, FILLER, LINK, flags_of
 
 FORM_ROOM: Final = 64
-FORM_RESULT: Final = 3 + 2 * MAX_FENCES
+FORM_FENCES: Final = 2 * MAX_FENCES
 """Room beyond twice a text in the work space of an entry, and numbers of its result."""
 MAX_HELD: Final = 2_000
 """The most bytes that a box or a tag holds."""
@@ -85,7 +86,7 @@ _SAYS: Final = byte_set("0123456789\\=")
 
 
 @kernel
-def _ends_before(text: Any, begin: int, at: int, end: int, depth: int) -> bool:
+def _ends_before(text: Bytes, begin: int, at: int, end: int, depth: int) -> bool:
     """Whether a word at ``at`` ends the value from ``begin`` on: after words only if a comma is before it."""
     byte = int(text[at])
     if at == begin or not is_wordy(byte) or (byte < WIDE and is_wordy(text[at - 1])):
@@ -106,7 +107,7 @@ def _ends_before(text: Any, begin: int, at: int, end: int, depth: int) -> bool:
 
 
 @kernel
-def _ends_label(text: Any, at: int, end: int, depth: int, celled: bool, quoted: bool) -> bool:
+def _ends_label(text: Bytes, at: int, end: int, depth: int, celled: bool, quoted: bool) -> bool:
     """Whether what a label holds ends at ``at``: with its line, cell or sentence, or at a comma of JSON."""
     byte = int(text[at])
     if byte == LF or (byte == BAR and celled):
@@ -120,7 +121,7 @@ def _ends_label(text: Any, at: int, end: int, depth: int, celled: bool, quoted: 
 
 
 @kernel
-def _value_end(text: Any, begin: int, end: int, form: int, quoted: bool) -> int:
+def _value_end(text: Bytes, begin: int, end: int, form: int, quoted: bool) -> int:
     """Where the value ends that begins at ``begin`` in a form: before its closing mark, before what is not
     read, or, of a label, at the end of its sentence. ``quoted``: the label is a key of JSON."""
     is_label = form == IS_LABEL or form == IS_HASHED
@@ -157,7 +158,7 @@ def _value_end(text: Any, begin: int, end: int, form: int, quoted: bool) -> int:
 
 
 @kernel
-def _begins_word(text: Any, low: int, at: int) -> bool:
+def _begins_word(text: Bytes, low: int, at: int) -> bool:
     """Whether something that a form may hold begins at ``at``, with its brackets and quotation marks."""
     if at == low or _BETWEEN[text[at]]:
         return False
@@ -168,7 +169,7 @@ def _begins_word(text: Any, low: int, at: int) -> bool:
 
 
 @kernel
-def _closing_tag(text: Any, at: int, end: int) -> int:
+def _closing_tag(text: Bytes, at: int, end: int) -> int:
     """Where the next closing tag begins; ``end`` if there is none: an open tag reaches to the text's end."""
     while at < end:
         at = find_byte(text, at, end, OPENING_ANGLE)
@@ -179,7 +180,7 @@ def _closing_tag(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def _skip_fillers(text: Any, begin: int, end: int, stop: int) -> int:
+def _skip_fillers(text: Bytes, begin: int, end: int, stop: int) -> int:
     """Where the value begins behind words that may stand before it: "is therefore x", but not the option
     "a"."""
     while begin < stop:
@@ -193,7 +194,7 @@ def _skip_fillers(text: Any, begin: int, end: int, stop: int) -> int:
 
 @kernel
 def _held(
-    text: Any, first: int, last: int, end: int, fences: Fences, work: Any, to: int, high: int,
+    text: Bytes, first: int, last: int, end: int, fences: Fences, work: Bytes, to: int, high: int,
     form: int, inside: int, quoted: bool,
 ) -> Any:  # fmt: skip
     """Begin and end, in ``text``, of what a form holds from work[inside] on; equal if it holds nothing.
@@ -225,7 +226,9 @@ def _held(
 
 
 @kernel
-def _below(text: Any, first: int, last: int, end: int, fences: Fences, work: Any, to: int, form: int) -> Any:
+def _below(
+    text: Bytes, first: int, last: int, end: int, fences: Fences, work: Bytes, to: int, form: int
+) -> Any:
     """`_held` by a label that ends its paragraph: the first line of the one below it, text[first:last]."""
     high = undress(text, first, last, fences, work, to)
     if high == to or work[to] == FENCED:
@@ -234,7 +237,7 @@ def _below(text: Any, first: int, last: int, end: int, fences: Fences, work: Any
 
 
 @kernel
-def _is_marked(text: Any, low: int, form: int, opens: int, seen: int) -> bool:
+def _is_marked(text: Bytes, low: int, form: int, opens: int, seen: int) -> bool:
     """Whether a form is a marked one; in a fence of code only a key of JSON is."""
     if form != IS_BOX and form != IS_TAG and form != IS_LABEL and form != IS_HASHED:
         return False
@@ -242,7 +245,7 @@ def _is_marked(text: Any, low: int, form: int, opens: int, seen: int) -> bool:
 
 
 @kernel
-def find_form(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> Any:
+def find_form(text: Bytes, start: int, end: int, work: Bytes, to: int, numbers: Ints) -> Any:
     """The marked form that opens last in text[start:end], UTF-8 without reasoning, and holds something.
 
     Parameters
@@ -293,7 +296,7 @@ def find_form(text: Any, start: int, end: int, work: Any, to: int, numbers: Any)
 
 
 @kernel
-def read_form(text: Any, start: int, end: int, how: int, work: Any, to: int, numbers: Any) -> Any:
+def read_form(text: Bytes, start: int, end: int, how: int, work: Bytes, to: int, numbers: Ints) -> Any:
     """`find_form`, and what it holds, undressed by ``how`` (`SHOWN`, `MATHEMATICAL`): the form, where it
     opens, and where that ends which is in ``work`` from ``to`` on."""
     form, opens, begin, stop = find_form(text, start, end, work, to, numbers)

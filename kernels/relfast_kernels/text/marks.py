@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
+
+from relfast_kernels.entry import Byte, Bytes, Const, Int, Ints, Struct
 
 
 class Mark(NamedTuple):
@@ -96,23 +98,24 @@ RESPONSE_OPENS: Final = (
 """What opens the answer, after reasoning; all before it is dropped."""
 
 
-class Names(NamedTuple):
-    """Marks to search for, packed for the cutter.
-
-    ``pool`` holds their bytes (uint8). Each mark has four ``places`` (int64): where it begins and ends in
-    lower case, and with its letters beyond ASCII in upper case (0, 0: there is no such form). Two marks are a
-    pair: one opens, the next closes. ``beginnings`` (int64, 256 for each of `LOOKED_AT`) tells which marks
-    may have a byte at each of their first places: a bit for each mark, the last one for all from `LAST_BIT`
-    on.
-    """
-
-    pool: Any
-    places: Any
-    beginnings: Any
-
-
 LOOKED_AT: Final = 4
 LAST_BIT: Final = 62
+
+
+class Names(Struct):
+    """Marks to search for, packed for the cutter.
+
+    ``pool`` holds their bytes. Each mark has four ``places``: where it begins and ends in lower case, and
+    with its letters beyond ASCII in upper case (0, 0: there is no such form). Two marks are a pair: one
+    opens, the next closes. ``beginnings`` (256 for each of `LOOKED_AT`) tells which marks may have a byte at
+    each of their first places: a bit for each mark, the last one for all from `LAST_BIT` on.
+    """
+
+    n_pool: int = Int
+    n_places: int = Int
+    pool: Bytes = Const(Byte, "n_pool")
+    places: Ints = Const(Int, "n_places")
+    beginnings: Ints = Const(Int, LOOKED_AT * 256)
 
 
 def names_of(marks: Sequence[tuple[str, str]]) -> Names:
@@ -133,7 +136,7 @@ def names_of(marks: Sequence[tuple[str, str]]) -> Names:
                     beginnings[256 * n + byte] |= bit
                 known = known and chr(data[n]) not in "ik" + ANY  # one byte, or more
         places.extend([*row, 0, 0][:4])
-    return Names(bytes(pool), places, beginnings)
+    return Names(pool=bytes(pool), places=places, beginnings=beginnings)
 
 
 def _spellings(byte: int) -> list[int]:

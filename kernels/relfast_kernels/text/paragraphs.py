@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.text.find import LF, byte_set, find_either, find_last, find_outside, skip
 
 TAB, CR, ANGLE, BACKTICK, TILDE = map(ord, "\t\r>`~")
@@ -25,7 +26,7 @@ class Fences(NamedTuple):
     """The code fences of a text: first and last byte of the lines between their marks, a ring buffer of
     `MAX_FENCES` pairs (int64); how many there are in all."""
 
-    places: Any
+    places: Ints
     n: int
 
 
@@ -36,13 +37,13 @@ def is_feed(byte: int) -> bool:
 
 
 @kernel
-def line_end(text: Any, at: int, end: int) -> int:
+def line_end(text: Bytes, at: int, end: int) -> int:
     """Where the line that ``at`` is in ends."""
     return find_outside(text, at, end, LAST_FEED + 1, LF - 1)
 
 
 @kernel
-def run_end(text: Any, at: int, end: int) -> int:
+def run_end(text: Bytes, at: int, end: int) -> int:
     """Where the run of equal bytes that begins at ``at`` ends."""
     stop = at
     while stop < end and text[stop] == text[at]:
@@ -51,7 +52,7 @@ def run_end(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def fence_at(text: Any, at: int, end: int) -> Any:
+def fence_at(text: Bytes, at: int, end: int) -> Any:
     """The number of fence marks (``~``: negative) of the line at ``at``, 0 for none; whether more follows."""
     at = skip(text, at, min(end, at + _MAX_QUOTED), _BEFORE_FENCE)
     mark = int(text[at]) if at < end else 0
@@ -68,7 +69,7 @@ def fence_at(text: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def find_fences(text: Any, start: int, end: int, places: Any) -> Fences:
+def find_fences(text: Bytes, start: int, end: int, places: Ints) -> Fences:
     """Find a text's code fences, closed ones only; they are written to ``places`` (2 `MAX_FENCES` int64)."""
     n, opened, begin = 0, 0, 0
     at = find_either(text, start, end, BACKTICK, TILDE)
@@ -102,7 +103,7 @@ def is_fenced(at: int, fences: Fences) -> bool:
 
 
 @kernel
-def paragraph_before(text: Any, start: int, end: int) -> Any:
+def paragraph_before(text: Bytes, start: int, end: int) -> Any:
     """Start and end of the last paragraph of text[start:end]; equal if there is none."""
     while end > start and WHITE[text[end - 1]]:
         end -= 1
@@ -119,7 +120,7 @@ def paragraph_before(text: Any, start: int, end: int) -> Any:
 
 
 @kernel
-def paragraph_end(text: Any, start: int, end: int) -> int:
+def paragraph_end(text: Bytes, start: int, end: int) -> int:
     """Where the paragraph that begins at ``start`` ends: behind it comes a line that is blank."""
     stop, blank = start, False
     while stop < end:

@@ -7,11 +7,12 @@ missing, is left to Python (`UNSURE`).
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.layouts import (
     ESCAPED,
     INTEGER,
@@ -98,6 +99,7 @@ from relfast_kernels.text.columns import (
 )
 from relfast_kernels.text.find import same_as, same_bytes
 from relfast_kernels.text.json_scan import is_null, member, named
+from relfast_kernels.text.layouts import Table, Work
 
 UNSURE: Final = -1
 """In place of a text's token, or of a number of texts: only Python can tell."""
@@ -118,13 +120,13 @@ _THOUGHT = np.frombuffer(b"thought", np.uint8)
 
 
 @kernel
-def is_text(tape: Any, token: int) -> Any:
+def is_text(tape: Ints, token: int) -> Any:
     """Whether a token is a string."""
     return token > 0 and tape[token, TOKEN_KIND] <= ESCAPED
 
 
 @kernel
-def is_empty(tape: Any, token: int) -> Any:
+def is_empty(tape: Ints, token: int) -> Any:
     """Whether a string is empty."""
     return tape[token, TOKEN_START] == tape[token, TOKEN_END]
 
@@ -137,27 +139,8 @@ OF_GOLD: Final = -2
 _ONE: Final = 1
 
 
-class Table(NamedTuple):
-    """The table: ``names`` (uint8); ``members`` of rows (`MEMBER_COLUMNS`, sorted by length) and where those
-    of a length begin (``of_length``); and steps, paths (spans of steps), conditions, ways to recognise forms,
-    forms, sources of responses, and ways to read their texts; and ``ends``: the span of the paths to
-    finish reasons of rows, and then the finish reasons with which a text counts as it is (spans of names)."""
-
-    names: Any
-    members: Any
-    of_length: Any
-    steps: Any
-    paths: Any
-    tests: Any
-    ways: Any
-    forms: Any
-    said: Any
-    says: Any
-    ends: Any
-
-
 @kernel
-def find_members(data: Any, tape: Any, table: Any, fields: Any) -> Any:
+def find_members(data: Bytes, tape: Ints, table: Table, fields: Ints) -> Any:
     """The members of a row that have bits, as a set; ``fields`` gets the last value (a token) of each that
     the table knows."""
     for k in range(table.members.shape[0]):
@@ -184,7 +167,7 @@ def find_members(data: Any, tape: Any, table: Any, fields: Any) -> Any:
 
 
 @kernel
-def _item(tape: Any, items: int, index: Any) -> int:
+def _item(tape: Ints, items: int, index: Any) -> int:
     """The token of a list's item, counted from the end if ``index`` is negative; 0: there is none."""
     at = items + 1
     if index < 0:
@@ -203,7 +186,7 @@ def _item(tape: Any, items: int, index: Any) -> int:
 
 
 @kernel
-def _is_word(data: Any, tape: Any, token: int, names: Any, step: Any) -> int:
+def _is_word(data: Bytes, tape: Ints, token: int, names: Bytes, step: Ints) -> int:
     """Whether a value is the word of a step (1 or 0), or `UNSURE`."""
     kind = tape[token, TOKEN_KIND]
     if token == 0:
@@ -217,7 +200,7 @@ def _is_word(data: Any, tape: Any, token: int, names: Any, step: Any) -> int:
 
 
 @kernel
-def _is_there(data: Any, tape: Any, token: int) -> int:
+def _is_there(data: Bytes, tape: Ints, token: int) -> int:
     """Whether a value is truthy (1 or 0): not null, false or empty; `UNSURE` for numbers."""
     kind = tape[token, TOKEN_KIND]
     if is_null(data, tape, token):
@@ -232,7 +215,7 @@ def _is_there(data: Any, tape: Any, token: int) -> int:
 
 
 @kernel
-def _one_step(data: Any, tape: Any, token: int, names: Any, step: Any) -> int:
+def _one_step(data: Bytes, tape: Ints, token: int, names: Bytes, step: Ints) -> int:
     """The token that a step leads to; -1 if there is nothing, -2 for `UNSURE`.
 
     Token 0 is the row itself.
@@ -265,7 +248,7 @@ def _one_step(data: Any, tape: Any, token: int, names: Any, step: Any) -> int:
 
 
 @kernel
-def walk(data: Any, tape: Any, table: Any, fields: Any, token: int, path: int, out: Any) -> int:
+def walk(data: Bytes, tape: Ints, table: Table, fields: Ints, token: int, path: int, out: Ints) -> int:
     """Follow a path from a value on: how many values it leads to, their tokens in ``out``; or `UNSURE`."""
     step, stop = table.paths[path, 0], table.paths[path, 1]
     n = 1
@@ -302,7 +285,7 @@ def walk(data: Any, tape: Any, table: Any, fields: Any, token: int, path: int, o
 
 @kernel
 def _first(
-    data: Any, tape: Any, table: Any, fields: Any, path: int, stop: int, null_too: bool, out: Any
+    data: Bytes, tape: Ints, table: Table, fields: Ints, path: int, stop: int, null_too: bool, out: Ints
 ) -> int:  # fmt: skip
     """The token of the first value of some paths that is not null (with ``null_too``: that is there); 0:
     none; or `UNSURE`."""
@@ -321,7 +304,7 @@ def _first(
 
 
 @kernel
-def _is_plain_end(data: Any, tape: Any, table: Any, token: int) -> bool:
+def _is_plain_end(data: Bytes, tape: Ints, table: Table, token: int) -> bool:
     """Whether a finish reason is one of those with which a text counts as it is."""
     start, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
     if tape[token, TOKEN_KIND] == STRING:
@@ -332,7 +315,7 @@ def _is_plain_end(data: Any, tape: Any, table: Any, token: int) -> bool:
 
 
 @kernel
-def _end_at(data: Any, tape: Any, table: Any, fields: Any, root: int, path: int, out: Any) -> int:
+def _end_at(data: Bytes, tape: Ints, table: Table, fields: Ints, root: int, path: int, out: Ints) -> int:
     """Whether a finish reason stands at a path (1 or 0); `UNSURE` if Python must read what it means."""
     n = walk(data, tape, table, fields, root, path, out)
     if n <= 0 or is_null(data, tape, out[0]):
@@ -349,7 +332,7 @@ def _end_at(data: Any, tape: Any, table: Any, fields: Any, root: int, path: int,
 
 
 @kernel
-def has_ended(data: Any, tape: Any, table: Any, fields: Any, out: Any) -> int:
+def has_ended(data: Bytes, tape: Ints, table: Table, fields: Ints, out: Ints) -> int:
     """Whether a row says why its text ended (1 or 0); `UNSURE` as in `_end_at`."""
     found = 0
     for path in range(table.ends[0, 0], table.ends[0, 1]):
@@ -364,7 +347,7 @@ def has_ended(data: Any, tape: Any, table: Any, fields: Any, out: Any) -> int:
 
 
 @kernel
-def said_in(data: Any, tape: Any, table: Any, message: int) -> int:
+def said_in(data: Bytes, tape: Ints, table: Table, message: int) -> int:
     """The token of a chat message's text, or `UNSURE`: also if it is empty, or may be reasoning.
 
     One pass over the members, which are few; names of equal length are compared.
@@ -403,7 +386,7 @@ def said_in(data: Any, tape: Any, table: Any, message: int) -> int:
 
 
 @kernel
-def _is(data: Any, tape: Any, token: int, word: Any) -> bool:
+def _is(data: Bytes, tape: Ints, token: int, word: Bytes) -> bool:
     """Whether a value is a text without escapes, and this word."""
     return tape[token, TOKEN_KIND] == STRING and same_as(
         data, tape[token, TOKEN_START], tape[token, TOKEN_END], word
@@ -411,7 +394,7 @@ def _is(data: Any, tape: Any, token: int, word: Any) -> bool:
 
 
 @kernel
-def _part_of(data: Any, tape: Any, content: int) -> int:
+def _part_of(data: Bytes, tape: Ints, content: int) -> int:
     """The token of the text of a content given in parts, of which just one is text; or `UNSURE`."""
     found = UNSURE
     at = content + 1
@@ -435,7 +418,7 @@ def _part_of(data: Any, tape: Any, content: int) -> int:
 
 
 @kernel
-def last_said(data: Any, tape: Any, table: Any, messages: int) -> int:
+def last_said(data: Bytes, tape: Ints, table: Table, messages: int) -> int:
     """The token of the text of the assistant's last message in a list of messages, or `UNSURE`."""
     last = 0
     at = messages + 1
@@ -450,7 +433,7 @@ def last_said(data: Any, tape: Any, table: Any, messages: int) -> int:
 
 
 @kernel
-def samples_in(data: Any, tape: Any, table: Any, response: int, samples: Any) -> int:
+def samples_in(data: Bytes, tape: Ints, table: Table, response: int, samples: Ints) -> int:
     """How many samples a response field has: a text, messages, or a list of those; or `UNSURE`."""
     if is_text(tape, response):
         samples[0] = response
@@ -479,7 +462,7 @@ def samples_in(data: Any, tape: Any, table: Any, response: int, samples: Any) ->
 
 
 @kernel
-def _meets(data: Any, tape: Any, table: Any, fields: Any, test: int, stop: int, out: Any) -> int:
+def _meets(data: Bytes, tape: Ints, table: Table, fields: Ints, test: int, stop: int, out: Ints) -> int:
     """Whether a row meets some conditions (1 or 0), or `UNSURE`."""
     while test < stop:
         asks, each = table.tests[test, TEST_ASKS], table.tests[test, TEST_EACH]
@@ -510,7 +493,7 @@ def _meets(data: Any, tape: Any, table: Any, fields: Any, test: int, stop: int, 
 
 
 @kernel
-def form_of(data: Any, tape: Any, table: Any, fields: Any, members: Any, out: Any) -> int:
+def form_of(data: Bytes, tape: Ints, table: Table, fields: Ints, members: Any, out: Ints) -> int:
     """The number of a row's form, or `UNSURE`."""
     ways = table.ways
     for way in range(ways.shape[0]):
@@ -523,7 +506,7 @@ def form_of(data: Any, tape: Any, table: Any, fields: Any, members: Any, out: An
 
 
 @kernel
-def _is_success(data: Any, tape: Any, token: int) -> bool:
+def _is_success(data: Bytes, tape: Ints, token: int) -> bool:
     """Whether a status is missing, null, or a number that means success (200 to 299)."""
     if is_null(data, tape, token):
         return True
@@ -537,7 +520,7 @@ def _is_success(data: Any, tape: Any, token: int) -> bool:
 
 
 @kernel
-def _text_of(data: Any, tape: Any, table: Any, fields: Any, item: int, source: Any, out: Any) -> int:
+def _text_of(data: Bytes, tape: Ints, table: Table, fields: Ints, item: int, source: Ints, out: Ints) -> int:
     """The token of a sample's text, by the first way to read it that applies, or `UNSURE`."""
     for way in range(source[SAID_SAYS], source[SAID_SAYS_END]):
         how = table.says[way, SAY_HOW]
@@ -566,7 +549,7 @@ def _text_of(data: Any, tape: Any, table: Any, fields: Any, item: int, source: A
 
 
 @kernel
-def _sample(data: Any, tape: Any, table: Any, fields: Any, item: int, source: Any, out: Any) -> int:
+def _sample(data: Bytes, tape: Ints, table: Table, fields: Ints, item: int, source: Ints, out: Ints) -> int:
     """The token of a sample's text, or `UNSURE`."""
     error = source[SAID_ERROR]
     if error >= 0:
@@ -590,7 +573,9 @@ def _sample(data: Any, tape: Any, table: Any, fields: Any, item: int, source: An
 
 
 @kernel
-def _responses(data: Any, tape: Any, table: Any, fields: Any, form: Any, samples: Any, out: Any) -> int:
+def _responses(
+    data: Bytes, tape: Ints, table: Table, fields: Ints, form: Ints, samples: Ints, out: Ints
+) -> int:
     """How many responses a row has, with their texts' tokens in ``samples``; or `UNSURE`."""
     path = form[FORM_RESPONSE]
     if path >= 0:
@@ -619,7 +604,7 @@ def _responses(data: Any, tape: Any, table: Any, fields: Any, form: Any, samples
 
 
 @kernel
-def _find_id(data: Any, tape: Any, table: Any, fields: Any, form: Any, out: Any) -> Any:
+def _find_id(data: Bytes, tape: Ints, table: Table, fields: Ints, form: Ints, out: Ints) -> Any:
     """The token of a row's id, 0 for none, `OF_GOLD`, or `UNSURE`; and whether the tool gave the id."""
     flags = form[FORM_FLAGS]
     path, stop = form[FORM_ID], form[FORM_ID_END]
@@ -641,7 +626,7 @@ def _find_id(data: Any, tape: Any, table: Any, fields: Any, form: Any, out: Any)
 
 
 @kernel
-def question_of(data: Any, tape: Any, table: Any, work: Any, form: Any) -> int:
+def question_of(data: Bytes, tape: Ints, table: Table, work: Work, form: Ints) -> int:
     """The token of a row's question if that is a text, 0 if there is none, or `UNSURE`."""
     if form[FORM_FLAGS] & ASKS_UNSEEN != 0:
         return UNSURE
@@ -655,7 +640,7 @@ def question_of(data: Any, tape: Any, table: Any, work: Any, form: Any) -> int:
 
 
 @kernel
-def read_row(data: Any, settings: Any, chosen: Any, table: Any, work: Any, members: Any) -> Any:
+def read_row(data: Bytes, settings: Ints, chosen: Bytes, table: Table, work: Work, members: Any) -> Any:
     """Find the form of a row, whose token is 0, its id and, unless it is one of a gold file, its responses.
 
     Parameters

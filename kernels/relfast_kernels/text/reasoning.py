@@ -7,12 +7,14 @@ one closes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from string import ascii_letters, digits
 from typing import Any, Final
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.text.characters import skip_white, skip_white_back
 from relfast_kernels.text.find import byte_set, copy, find_byte, find_either, listed, skip, small
 from relfast_kernels.text.marks import (
@@ -37,9 +39,13 @@ def _bytes(name: str) -> Any:
     return np.frombuffer(name.encode(), np.uint8)
 
 
-def _arrays(marks: Any) -> tuple[Any, Any, Any]:
-    pool, places, beginnings = names_of(marks)
-    return np.frombuffer(pool, np.uint8), np.array(places, np.int64), np.array(beginnings, np.int64)
+def _arrays(marks: Sequence[tuple[str, str]]) -> tuple[Any, Any, Any]:
+    names = names_of(marks)
+    return (
+        np.frombuffer(names.pool, np.uint8),
+        np.array(names.places, np.int64),
+        np.array(names.beginnings, np.int64),
+    )
 
 
 _POOL, _PLACES, _BEGINNINGS = _arrays(MARKS)
@@ -57,7 +63,7 @@ _LONGEST_END: Final = 2 * max(len(end.encode()) for end in TURN_ENDS)
 
 
 @kernel
-def _behind(text: Any, at: int, end: int, pool: Any, first: int, last: int) -> int:
+def _behind(text: Bytes, at: int, end: int, pool: Bytes, first: int, last: int) -> int:
     """The offset after pool[first:last] (lower case) if it stands at ``at`` in any case, else -1. ``İ`` (C4
     B0) counts as an i and the kelvin sign (E2 84 AA) as a k, as in ``str.lower``."""
     while first < last:
@@ -82,12 +88,12 @@ def _behind(text: Any, at: int, end: int, pool: Any, first: int, last: int) -> i
 
 
 @kernel
-def _is_at(text: Any, at: int, end: int, name: Any) -> bool:
+def _is_at(text: Bytes, at: int, end: int, name: Bytes) -> bool:
     return _behind(text, at, end, name, 0, len(name)) >= 0
 
 
 @kernel
-def _last_of(text: Any, start: int, end: int, name: Any) -> int:
+def _last_of(text: Bytes, start: int, end: int, name: Bytes) -> int:
     """Where a name occurs for the last time; -1: nowhere."""
     at = end - len(name)
     while at >= start and not _is_at(text, at, end, name):
@@ -96,7 +102,7 @@ def _last_of(text: Any, start: int, end: int, name: Any) -> int:
 
 
 @kernel
-def _possible(text: Any, at: int, end: int, beginnings: Any) -> int:
+def _possible(text: Bytes, at: int, end: int, beginnings: Ints) -> int:
     """Which marks may stand at ``at``, by their first bytes, as bits (see `Names`)."""
     possible: int = beginnings[text[at]]
     n = 1
@@ -107,7 +113,7 @@ def _possible(text: Any, at: int, end: int, beginnings: Any) -> int:
 
 
 @kernel
-def _mark_at(text: Any, at: int, end: int, pool: Any, places: Any, beginnings: Any) -> Any:
+def _mark_at(text: Bytes, at: int, end: int, pool: Bytes, places: Ints, beginnings: Ints) -> Any:
     """The number of the mark at ``at`` (-1: none), and where it ends; of several the shortest. ``pool``,
     ``places`` and ``beginnings`` are those of `Names`."""
     found, stop = -1, end + 1
@@ -124,7 +130,7 @@ def _mark_at(text: Any, at: int, end: int, pool: Any, places: Any, beginnings: A
 
 
 @kernel
-def _next_place(text: Any, at: int, end: int, beginnings: Any, is_plain: bool) -> int:
+def _next_place(text: Bytes, at: int, end: int, beginnings: Ints, is_plain: bool) -> int:
     """The next offset at which a mark may begin, or ``end``. ``is_plain``: all marks begin with an angle or a
     square bracket."""
     while at < end:
@@ -140,7 +146,7 @@ def _next_place(text: Any, at: int, end: int, beginnings: Any, is_plain: bool) -
 
 
 @kernel
-def _has_triangle(text: Any, start: int, end: int) -> bool:
+def _has_triangle(text: Bytes, start: int, end: int) -> bool:
     # the triangle is E2 97 81; many signs (dashes, quotes, arrows) begin with E2, few have 97
     """Whether there is a ``◁``, with which Kimi's marks begin."""
     at = find_byte(text, start, end, 0x97)
@@ -178,7 +184,7 @@ def end_of_turn(text: Any, start: int, end: int) -> int:
 
 
 @kernel
-def _final_message(text: Any, start: int, end: int, has_bracket: bool) -> int:
+def _final_message(text: Bytes, start: int, end: int, has_bracket: bool) -> int:
     """Where the message of gpt-oss's final channel, or of Command A's response, begins; ``end`` if there are
     channels but no final one, ``start`` if there are none."""
     has_channel, to_itself, opens = False, False, -1
@@ -219,7 +225,7 @@ def _final_message(text: Any, start: int, end: int, has_bracket: bool) -> int:
 
 
 @kernel
-def _ends_with_closings(text: Any, at: int, end: int, pool: Any, places: Any, beginnings: Any) -> Any:
+def _ends_with_closings(text: Bytes, at: int, end: int, pool: Bytes, places: Ints, beginnings: Ints) -> Any:
     """Whether only white space and closing marks stand from ``at`` to ``end``, and where else they stop."""
     while True:
         at = skip_white(text, at, end)
@@ -233,8 +239,8 @@ def _ends_with_closings(text: Any, at: int, end: int, pool: Any, places: Any, be
 
 @kernel
 def cut_among(
-    text: Any, start: int, end: int, out: Any, to: int,
-    pool: Any, places: Any, beginnings: Any, own_only: bool,
+    text: Bytes, start: int, end: int, out: Bytes, to: int,
+    pool: Bytes, places: Ints, beginnings: Ints, own_only: bool,
 ) -> Any:  # fmt: skip
     """`cut_reasoning` by the marks of `Names`; ``own_only``: those are `MARKS` and no others."""
     is_plain = own_only and not _has_triangle(text, start, end)
@@ -274,7 +280,7 @@ def cut_among(
 
 
 @kernel
-def _keep(text: Any, kept: int, here: int, first: int, last: int, out: Any, to: int, stop: int) -> Any:
+def _keep(text: Bytes, kept: int, here: int, first: int, last: int, out: Bytes, to: int, stop: int) -> Any:
     """Append text[kept:here] to what is kept: text[first:last] or, of several pieces, out[to:stop]."""
     if first == last and stop == to:
         return kept, here, stop
@@ -284,7 +290,7 @@ def _keep(text: Any, kept: int, here: int, first: int, last: int, out: Any, to: 
 
 
 @kernel
-def cut_reasoning(text: Any, start: int, end: int, out: Any, to: int) -> Any:
+def cut_reasoning(text: Bytes, start: int, end: int, out: Bytes, to: int) -> Any:
     """Cut text[start:end] (UTF-8) to what is outside of reasoning, without the marks at the end of a turn.
 
     An unclosed block reaches to the end. A closing mark without an opening one ends reasoning too (chat

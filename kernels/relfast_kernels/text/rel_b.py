@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.layouts import (
     B1,
     CORRECT,
@@ -55,6 +56,7 @@ from relfast_kernels.text.find import (
 )
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.json_strings import QUOTE
+from relfast_kernels.text.layouts import Work
 from relfast_kernels.text.taxa import MAX_CLAIMED, TAXA
 
 TAXON, _TAXA = np.frombuffer(b"taxon", np.uint8), np.frombuffer(b"taxa", np.uint8)
@@ -74,7 +76,7 @@ _LOW = (1 << 32) - 1
 
 
 @kernel
-def _slot(slots: Any, spans: Any, data: Any, other: Any, start: int, end: int, value: Any) -> Any:
+def _slot(slots: Ints, spans: Ints, data: Bytes, other: Bytes, start: int, end: int, value: Any) -> Any:
     """The slot of other[start:end], whose hash is ``value``, in a set of texts in ``data``, or the free one
     where it belongs; and whether it is in the set."""
     at = value & (TAXA_SLOTS - 1)
@@ -115,7 +117,7 @@ def vote_of(says_yes: bool, taxa: Iterable[bytes]) -> int:
 
 
 @kernel
-def _add(slots: Any, spans: Any, n: int, data: Any, start: int, end: int, value: Any) -> int:
+def _add(slots: Ints, spans: Ints, n: int, data: Bytes, start: int, end: int, value: Any) -> int:
     """Add a text to a set of ``n``; the set's size then, or -1 if it is full."""
     at, found = _slot(slots, spans, data, data, start, end, value)
     if found:
@@ -128,7 +130,7 @@ def _add(slots: Any, spans: Any, n: int, data: Any, start: int, end: int, value:
 
 
 @kernel
-def _put_taxon(data: Any, start: int, end: int, out: Any, to: int) -> int:
+def _put_taxon(data: Bytes, start: int, end: int, out: Bytes, to: int) -> int:
     """Write a number as an item of a JSON list of strings, and a comma."""
     out[to] = QUOTE
     to = copy(data, start, end, out, to + 1)
@@ -142,7 +144,7 @@ def _put_taxon(data: Any, start: int, end: int, out: Any, to: int) -> int:
 
 
 @kernel
-def read_label(data: Any, start: int, end: int) -> int:
+def read_label(data: Bytes, start: int, end: int) -> int:
     """The label that the published scorer reads: 1 for a text with "yes" and no "no" in it, 0 for one with
     "no" only, -1 for any other."""
     yes, no = find_word(data, start, end, YES) < end, find_word(data, start, end, NO) < end
@@ -150,7 +152,7 @@ def read_label(data: Any, start: int, end: int) -> int:
 
 
 @kernel
-def next_taxon(data: Any, at: int, start: int, end: int, named: bool) -> Any:
+def next_taxon(data: Bytes, at: int, start: int, end: int, named: bool) -> Any:
     """Begin and end of the next number from ``at`` on in data[start:end]: the digits behind "taxon"
     (``named``), or any that stand as a word; (``end``, ``end``): there is none. The published scorer takes
     all that are named or, if none is, all others."""
@@ -172,14 +174,14 @@ def next_taxon(data: Any, at: int, start: int, end: int, named: bool) -> Any:
 
 
 @kernel
-def _is_word_before(data: Any, start: int, at: int) -> bool:
+def _is_word_before(data: Bytes, start: int, at: int) -> bool:
     if at >= start + 2 and data[at - 2] == _DOTTED_I[0] and data[at - 1] == _DOTTED_I[1]:
         return False
     return at > start and is_word(data, at - 1, start)
 
 
 @kernel
-def _find_taxa(data: Any, start: int, end: int, spans: Any, slots: Any, out: Any, to: int) -> Any:
+def _find_taxa(data: Bytes, start: int, end: int, spans: Ints, slots: Ints, out: Bytes, to: int) -> Any:
     """Collect as a set the numbers that `next_taxon` finds. If ``to`` is not negative, all are written there
     as JSON without the brackets, each with a comma after it.
 
@@ -210,7 +212,7 @@ def _find_taxa(data: Any, start: int, end: int, spans: Any, slots: Any, out: Any
 
 
 @kernel
-def _changes_in_lower_case(data: Any, start: int, end: int) -> bool:
+def _changes_in_lower_case(data: Bytes, start: int, end: int) -> bool:
     """Whether lower case may change a text: it has a capital, or anything beyond ASCII."""
     for at in range(start, end):
         if small(data[at]) != data[at] or data[at] > TILDE:
@@ -219,7 +221,7 @@ def _changes_in_lower_case(data: Any, start: int, end: int) -> bool:
 
 
 @kernel
-def gold_taxa(data: Any, tape: Any, token: int, spans: Any, slots: Any, out: Any, to: int) -> Any:
+def gold_taxa(data: Bytes, tape: Ints, token: int, spans: Ints, slots: Ints, out: Bytes, to: int) -> Any:
     """Collect the items of a list of plain integers and strings as a set; (its size or -1, end of the JSON).
 
     Gold is compared in lower case: a string that lower case changes is left to Python. If ``to`` is
@@ -256,14 +258,14 @@ def gold_taxa(data: Any, tape: Any, token: int, spans: Any, slots: Any, out: Any
 
 
 @kernel
-def open_list(out: Any, to: int) -> int:
+def open_list(out: Bytes, to: int) -> int:
     """Open a JSON list; its items all have a comma after them."""
     out[to] = _OPEN
     return to + 1
 
 
 @kernel
-def close_list(out: Any, to: int) -> int:
+def close_list(out: Bytes, to: int) -> int:
     """Close a JSON list, in place of the comma after its last item."""
     if out[to - 1] == _COMMA:
         to -= 1
@@ -272,7 +274,7 @@ def close_list(out: Any, to: int) -> int:
 
 
 @kernel
-def gold_label(data: Any, start: int, end: int) -> int:
+def gold_label(data: Bytes, start: int, end: int) -> int:
     """1 for "yes" in any case, 0 for "no", -1 for anything else."""
     if end - start == 3 and begins_with(data, start, end, YES):
         return 1
@@ -281,7 +283,7 @@ def gold_label(data: Any, start: int, end: int) -> int:
 
 @kernel
 def score_taxa(
-    data: Any, start: int, end: int, gold_data: Any, work: Any, out: Any, to: int, row: Any
+    data: Bytes, start: int, end: int, gold_data: Bytes, work: Work, out: Bytes, to: int, row: Ints
 ) -> Any:
     """Score data[start:end] against gold, as `relfast_kernels.text.responses.read_gold` left it in ``work``.
 
@@ -337,7 +339,7 @@ MAX_GOLD: Final = PATTERN_WORK - GOLD
 
 
 @kernel
-def _gold_number(text: Any, start: int, end: int) -> int:
+def _gold_number(text: Bytes, start: int, end: int) -> int:
     """The number in the plain name of one of gold's taxa ("taxon 3", "3"), or -1 for any other name."""
     if begins_with(text, start, end, TAXON):
         start += 5
@@ -349,7 +351,7 @@ def _gold_number(text: Any, start: int, end: int) -> int:
 
 
 @kernel
-def _digits(text: Any, start: int, end: int) -> int:
+def _digits(text: Bytes, start: int, end: int) -> int:
     """The number text[start:end], or -1 if it is anything but digits, or too long."""
     value: Any = 0
     if end <= start or end - start > MAX_ID_DIGITS:
@@ -362,7 +364,7 @@ def _digits(text: Any, start: int, end: int) -> int:
 
 
 @kernel
-def _read_gold_names(text: Any, spans: Any, n: int, work: Any) -> int:
+def _read_gold_names(text: Bytes, spans: Ints, n: int, work: Ints) -> int:
     """Write the numbers of gold's taxa to ``work``, each once; how many, or -1: not all have one."""
     kept = 0
     for k in range(n):
@@ -408,15 +410,15 @@ def _f1(common: int, n_pred: int, n_gold: int) -> float:
 
 
 @kernel
-def _share_of_vote(value: int, out: Any, to: int) -> Any:
+def _share_of_vote(value: int, out: Bytes, to: int) -> Any:
     """What the taxon of a number adds to a vote; writes its digits to ``to``."""
     return _scattered(_hash(out, to, put_number(out, to, value)))
 
 
 @kernel
 def score_claim(
-    text: Any, start: int, end: int, reason: int, gold_data: Any, work: Any, details: bool,
-    least: float, scratch: Any, used: int, beyond: int, row: Any,
+    text: Bytes, start: int, end: int, reason: int, gold_data: Bytes, work: Work, details: bool,
+    least: float, scratch: Bytes, used: int, beyond: int, row: Ints,
 ) -> Any:  # fmt: skip
     """Score text[start:end] as ``strict`` does: UTF-8 without reasoning.
 

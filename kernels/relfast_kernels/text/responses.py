@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.layouts import (
     B1,
     C1,
@@ -37,6 +38,7 @@ from relfast_kernels.text.answers import OUTSIDE, SEVERAL, find_value
 from relfast_kernels.text.characters import behind_word, digit_at, is_word, skip_white
 from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
 from relfast_kernels.text.find import ZERO, find_byte, find_digit, find_word, same_as
+from relfast_kernels.text.layouts import Work
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_b import (
     NO,
@@ -61,7 +63,7 @@ NO_CHOICE, TOO_LONG = -1, -2
 
 
 @kernel
-def _number_behind(data: Any, at: int, end: int) -> int:
+def _number_behind(data: Bytes, at: int, end: int) -> int:
     """The number of a choice behind "Answer", a "#" and white space: from 1 on, 0 for any that is none;
     `NO_CHOICE` if no number stands there, `TOO_LONG` if it has more than `MAX_DIGITS` digits."""
     at = skip_white(data, at, end)
@@ -118,8 +120,8 @@ _NO_ANSWER, _SEVERAL, _OUTSIDE = map(REASONS.index, ("no_answer", "several_answe
 
 @kernel
 def score_as_published(
-    text: Any, first: int, last: int, task: int, settings: Any, gold_data: Any, work: Any, scratch: Any,
-    used: int, beyond: int, row: Any,
+    text: Bytes, first: int, last: int, task: int, settings: Ints, gold_data: Bytes, work: Work,
+    scratch: Bytes, used: int, beyond: int, row: Ints,
 ) -> Any:  # fmt: skip
     """Score text[first:last] as ``reference`` does.
 
@@ -162,13 +164,13 @@ def score_as_published(
 
 
 @kernel
-def shown_gold(task: int, gold: Any) -> Any:
+def shown_gold(task: int, gold: Ints) -> Any:
     """Gold's panel or label as a key numbers it."""
     return gold[GOLD_VALUE] if task < B1 else gold[GOLD_VALUE] + 1
 
 
 @kernel
-def _put(row: Any, task: int, number: int, gold: int, found: bool, reason: int, details: bool) -> None:
+def _put(row: Ints, task: int, number: int, gold: int, found: bool, reason: int, details: bool) -> None:
     """Fill in key and vote of a chosen panel or a label, both numbered as in details."""
     key = task | reason << REASON_SHIFT
     vote = 0
@@ -183,7 +185,9 @@ def _put(row: Any, task: int, number: int, gold: int, found: bool, reason: int, 
 
 
 @kernel
-def _read_value(text: Any, first: int, last: int, task: int, scratch: Any, free: int, numbers: Any) -> Any:
+def _read_value(
+    text: Bytes, first: int, last: int, task: int, scratch: Bytes, free: int, numbers: Ints
+) -> Any:
     """A choice or a label as details number it, and the index in `REASONS` of why there is none, or 0."""
     kind = CHOICE if task < B1 else VERDICT
     value, _, _, _ = find_value(text, first, last, kind, scratch, free, numbers)
@@ -197,8 +201,8 @@ def _read_value(text: Any, first: int, last: int, task: int, scratch: Any, free:
 
 @kernel
 def score_strictly(
-    text: Any, first: int, last: int, task: int, settings: Any, gold_data: Any, work: Any, scratch: Any,
-    used: int, beyond: int, row: Any,
+    text: Bytes, first: int, last: int, task: int, settings: Ints, gold_data: Bytes, work: Work,
+    scratch: Bytes, used: int, beyond: int, row: Ints,
 ) -> Any:  # fmt: skip
     """Score text[first:last] as ``strict`` does; see `score_as_published`."""
     if last - first > MAX_STRICT:
@@ -248,7 +252,7 @@ def find_label(data: Any, start: int, end: int) -> int:
 
 
 @kernel
-def gold_tag(data: Any, start: int, end: int) -> int:
+def gold_tag(data: Bytes, start: int, end: int) -> int:
     """1 for the label ``Yes``, 0 for ``No``, -1 for any other."""
     return 1 if same_as(data, start, end, _YES) else 0 if same_as(data, start, end, _NO) else -1
 
@@ -260,7 +264,15 @@ _TARGET, _LABEL, _TAXA, _YES, _NO = (
 
 @kernel
 def read_gold(
-    data: Any, tape: Any, token: int, task: int, details: bool, strict: bool, work: Any, out: Any, to: int
+    data: Bytes,
+    tape: Ints,
+    token: int,
+    task: int,
+    details: bool,
+    strict: bool,
+    work: Work,
+    out: Bytes,
+    to: int,
 ) -> int:
     """Read a task's gold into ``work.gold``, and its taxa into the second set; where the JSON that is written
     for details ends, or -1: left to Python."""

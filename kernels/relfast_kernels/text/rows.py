@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from relfast_kernels.layouts import (
     WRITTEN_WANTS,
 )
 from relfast_kernels.text.find import copy, hash_text, put_number
+from relfast_kernels.text.layouts import Templates, Writing
 from relfast_kernels.text.prompts import key_flags
 
 _INDEX = np.frombuffer(b'{"index":', np.uint8)
@@ -45,20 +46,8 @@ _BESIDES = 128
 """The most bytes of a row that are in no template and no scratch space."""
 
 
-class Templates(NamedTuple):
-    """Templates of rows, all int64 but the bytes: ``keys``, that of each; ``slots``, a hash table of their
-    numbers (from 1 on); ``parts``, where their parts are in ``text`` (uint8), `TEMPLATE_PARTS` + 1 offsets of
-    which the last is the next one's first; and ``counts``, for how many rows each was used."""
-
-    keys: Any
-    slots: Any
-    parts: Any
-    text: Any
-    counts: Any
-
-
 @kernel
-def _slot_of(templates: Any, key: int) -> Any:
+def _slot_of(templates: Templates, key: int) -> Any:
     """The slot of a key's template, or the free one where it belongs."""
     mask = len(templates.slots) - 1
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
@@ -69,30 +58,16 @@ def _slot_of(templates: Any, key: int) -> Any:
 
 
 @kernel
-def write_rows(
-    data: Any, scratch: Any, records: Any, start: int, stop: int, first_index: int, templates: Any,
-    n_known: int, out: Any, samples: Any, written: Any,
-) -> int:  # fmt: skip
-    """Write rows and samples of the records from ``start`` to ``stop``.
-
-    Parameters
-    ----------
-    n_known
-        How many templates there are. If one is wanted, its key has been entered as the next one's already.
-    out, samples : uint8
-        Filled; the second is large enough.
-    written : int64, shape (WRITTEN_SIZE,)
-        Bytes in ``out`` and in ``samples``, and why it stopped.
-
-    Returns
-    -------
-    int
-        ``stop``, or the first record whose key has no template yet, or for whose row there is no room.
-    """
+def write_rows(writing: Writing) -> int:
+    """Write rows and samples of records; returns ``writing.stop``, or the first record whose key has no
+    template yet, or for whose row there is no room."""
+    data, scratch, records = writing.scan.data, writing.scan.scratch, writing.scan.records
+    templates, out, samples, written = writing.templates, writing.out, writing.samples, writing.written
+    n_known, stop, first_index = writing.n_known, writing.stop, writing.first_index
     at, sample = written[WRITTEN_ROWS], written[WRITTEN_SAMPLES]
     last_key, template = -1, -1
     wants = WANTS_NOTHING
-    number = start
+    number = writing.start
     while number < stop:
         row = records[number]
         if row[RECORD_KEY] != last_key:

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.text.dress import (
     BACKSLASH,
     BAR,
@@ -73,14 +74,14 @@ TAXA: Final = 2 * MAX_FENCES
 class Lines(NamedTuple):
     """Lines text[at:high] of an undressed paragraph, whose bytes begin at ``low`` and may be written anew."""
 
-    text: Any
+    text: Bytes
     low: int
     at: int
     high: int
 
 
 @kernel
-def _is_taxa(text: Any, at: int, end: int) -> int:
+def _is_taxa(text: Bytes, at: int, end: int) -> int:
     """The offset after the word taxon, taxons or taxa at ``at``, or the T of T15, the tax of tax15; 0: it is
     another word."""
     behind = at + (len(_TAX) if begins_with(text, at, end, _TAX) else 1)
@@ -94,7 +95,7 @@ def _is_taxa(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def _is_remark(text: Any, at: int, end: int) -> bool:
+def _is_remark(text: Bytes, at: int, end: int) -> bool:
     """Whether what follows a taxon is said of it: words behind a colon or a dash, or another cell."""
     at = skip(text, at, end, _BEHIND_TAXON)
     if at == end:
@@ -111,7 +112,7 @@ def _is_remark(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def _announces(text: Any, at: int, end: int, numbers: Any) -> int:
+def _announces(text: Bytes, at: int, end: int, numbers: Ints) -> int:
     """If the line text[at:end] announces taxa ("Taxa involved:", "## Taxa", the head of a table), how many
     bars stand before that word; else -1.
 
@@ -144,7 +145,7 @@ def _announces(text: Any, at: int, end: int, numbers: Any) -> int:
 
 
 @kernel
-def _taxon_at(text: Any, at: int, end: int) -> Any:
+def _taxon_at(text: Bytes, at: int, end: int) -> Any:
     """The number at ``at``, or -1 if it is no taxon's (a part of something else, a percentage); where it
     ends."""
     stop, value = at, 0
@@ -163,7 +164,7 @@ def _taxon_at(text: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def _score_end(text: Any, at: int, end: int) -> int:
+def _score_end(text: Bytes, at: int, end: int) -> int:
     """The offset after the score of a taxon, in brackets or behind a colon; ``at``: there is none."""
     behind = skip(text, at, end, BLANKS)
     if behind < end and text[behind] == OPENING:
@@ -176,7 +177,7 @@ def _score_end(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def read_list(text: Any, at: int, end: int, out: Any, to: int, whole: bool, remarks: bool) -> int:
+def read_list(text: Bytes, at: int, end: int, out: Ints, to: int, whole: bool, remarks: bool) -> int:
     """Write the numbers of the taxa in text[at:end], a line or its rest, to ``out`` from ``to`` on.
 
     Numbers count that follow one another with nothing but separators between, from the beginning on or after
@@ -230,7 +231,7 @@ def read_list(text: Any, at: int, end: int, out: Any, to: int, whole: bool, rema
 
 
 @kernel
-def _labels(text: Any, at: int, end: int) -> bool:
+def _labels(text: Bytes, at: int, end: int) -> bool:
     """Whether *taxa* comes before a number and the line's end, from ``at`` on."""
     end = min(end, at + 80)
     while at < end and not 48 <= text[at] <= 57:
@@ -241,7 +242,7 @@ def _labels(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def taxa_of_line(text: Any, at: int, end: int, column: int, whole: bool, numbers: Any, n: int) -> int:
+def taxa_of_line(text: Bytes, at: int, end: int, column: int, whole: bool, numbers: Ints, n: int) -> int:
     """How many taxa an item of a list or the row of a table names; `NO_LIST` if it is neither. They are
     written behind ``n`` others. ``column``: how many bars stand before a row's taxon."""
     if text[at] == BAR:
@@ -253,7 +254,7 @@ def taxa_of_line(text: Any, at: int, end: int, column: int, whole: bool, numbers
 
 
 @kernel
-def taxa_below(text: Any, start: int, end: int, lines: Lines, fences: Fences, claimed: bool) -> int:
+def taxa_below(text: Bytes, start: int, end: int, lines: Lines, fences: Fences, claimed: bool) -> int:
     """How many taxa are named by the list, or the line ``Taxa: …``, that follows: first in ``lines``, then in
     text[start:end]; `NO_LIST`: none follows. A line that announces them may stand before the list, and
     remarks on its lines, if taxa are ``claimed``: a no is not asked for them."""
@@ -295,7 +296,7 @@ def taxa_below(text: Any, start: int, end: int, lines: Lines, fences: Fences, cl
 
 
 @kernel
-def taxa_above(work: Any, to: int, high: int, numbers: Any) -> int:
+def taxa_above(work: Bytes, to: int, high: int, numbers: Ints) -> int:
     """How many taxa the list names that ends work[to:high], or else its last line; `NO_LIST`: none."""
     last = line_start(work, to, high)
     n, first, stop = 0, last, high

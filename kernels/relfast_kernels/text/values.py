@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes
 from relfast_kernels.text.dress import is_alnum
 from relfast_kernels.text.find import BLANKS, DIGITS, LETTERS, LF, byte_set, listed, skip
 from relfast_kernels.text.vectors import equal, load, within
@@ -52,7 +53,7 @@ def is_wordy(byte: int) -> bool:
 
 
 @kernel
-def is_wide(text: Any, at: int) -> bool:
+def is_wide(text: Bytes, at: int) -> bool:
     """Whether the character that ends before ``at`` is one of three bytes: Chinese, Japanese, Korean."""
     return (
         at >= 3
@@ -63,7 +64,7 @@ def is_wide(text: Any, at: int) -> bool:
 
 
 @kernel
-def word_before(text: Any, low: int, at: int) -> Any:
+def word_before(text: Bytes, low: int, at: int) -> Any:
     """Start and flags of the word that ends before ``at``. In a script without blanks: of the longest word
     of the table, or of one character."""
     if at - low >= 3 and is_wide(text, at):
@@ -88,7 +89,7 @@ def word_before(text: Any, low: int, at: int) -> Any:
 
 
 @kernel
-def word_end(text: Any, at: int, end: int) -> int:
+def word_end(text: Bytes, at: int, end: int) -> int:
     """Where the word that begins at ``at`` ends."""
     first = at
     while (
@@ -109,7 +110,7 @@ def word_end(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def flags_at(text: Any, at: int, end: int) -> int:
+def flags_at(text: Bytes, at: int, end: int) -> int:
     """The flags of the word that begins at ``at``: in a script without blanks, of the longest of the
     table."""
     if at < end and text[at] >= 0xE3:
@@ -122,7 +123,7 @@ def flags_at(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def _is_odd(text: Any, at: int, end: int) -> bool:
+def _is_odd(text: Bytes, at: int, end: int) -> bool:
     """Whether a character beyond ASCII makes a value beside it part of something else: letters of an
     alphabet, superscript digits, fractions, mathematical signs."""
     byte = int(text[at])
@@ -135,7 +136,7 @@ def _is_odd(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def _stands_left(text: Any, low: int, at: int) -> bool:
+def _stands_left(text: Bytes, low: int, at: int) -> bool:
     """Whether what begins at ``at`` is not the end of a longer word, number or expression."""
     if at == low:
         return True
@@ -158,7 +159,7 @@ def _stands_left(text: Any, low: int, at: int) -> bool:
 
 
 @kernel
-def _stands_right(text: Any, at: int, end: int) -> bool:
+def _stands_right(text: Bytes, at: int, end: int) -> bool:
     """Whether what ends at ``at`` is no beginning of a longer word, number or expression, and no
     question."""
     if at >= end:
@@ -205,7 +206,7 @@ def _stands_right(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def _word_ends(text: Any, at: int, end: int) -> bool:
+def _word_ends(text: Bytes, at: int, end: int) -> bool:
     """Whether a yes or no that ends at ``at`` is a whole word, and no question."""
     if at < end:
         byte = int(text[at])
@@ -223,14 +224,14 @@ def _word_ends(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def begins_command(text: Any, at: int, end: int) -> bool:
+def begins_command(text: Bytes, at: int, end: int) -> bool:
     """Whether a TeX command that is an operator, or begins a part of an expression, begins at ``at``."""
     stop = skip(text, at + 1, min(at + 20, end), LETTERS)
     return stop > at + 1 and flags_of(text, at + 1, stop) & OPERATOR != 0
 
 
 @kernel
-def _is_operand(text: Any, at: int, end: int) -> bool:
+def _is_operand(text: Bytes, at: int, end: int) -> bool:
     """Whether what follows an operator is part of an expression: behind brackets and signs a number, a
     command or a single letter that ends it, but no words: "- 5", "+ (-1)", "- x", not "- the third row"."""
     at = skip(text, at, end, _BEFORE_OPERAND)
@@ -253,7 +254,7 @@ def _is_operand(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def _is_digit_alone(text: Any, at: int, end: int) -> bool:
+def _is_digit_alone(text: Bytes, at: int, end: int) -> bool:
     """Whether one digit, and no more of an expression, follows a slash: "4 / 6" are two values."""
     at = skip(text, at, end, OPENERS)
     if at == end or not DIGITS[text[at]] or (at + 1 < end and is_wordy(text[at + 1])):
@@ -266,7 +267,7 @@ def _is_digit_alone(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def _is_operator(text: Any, at: int, end: int) -> bool:
+def _is_operator(text: Bytes, at: int, end: int) -> bool:
     """Whether the character beyond ASCII at ``at`` is an operator: × and ÷; ·, ±, and mathematical signs
     before what is part of an expression."""
     if text[at] == 0xC3:
@@ -279,7 +280,7 @@ def _is_operator(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def _skip_zeros(text: Any, at: int, end: int) -> int:
+def _skip_zeros(text: Bytes, at: int, end: int) -> int:
     """The offset after a decimal point and zeros ("4.0" is 4), else ``at``."""
     stop = at + 1
     while stop < end and text[stop] == ZERO:
@@ -288,7 +289,7 @@ def _skip_zeros(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def whole_number_end(text: Any, low: int, at: int, end: int) -> int:
+def whole_number_end(text: Bytes, low: int, at: int, end: int) -> int:
     """Where an integer ends that begins at ``at`` and is no part of something else, nor begins with a zero
     that says nothing; else ``at``."""
     if not _stands_left(text, low, at):
@@ -301,7 +302,7 @@ def whole_number_end(text: Any, low: int, at: int, end: int) -> int:
 
 
 @kernel
-def beginnings(text: Any, low: int, at: int, kind: int) -> Any:
+def beginnings(text: Bytes, low: int, at: int, kind: int) -> Any:
     """A bit for each place of the block at ``at`` where a value, or an integer that is none, can begin: a
     digit, or two letters of an ordinal, a yes or a no, behind no letter or digit."""
     block, second = load(text, at), load(text, at + 1)
@@ -318,7 +319,7 @@ def beginnings(text: Any, low: int, at: int, kind: int) -> Any:
 
 
 @kernel
-def value_at(text: Any, low: int, at: int, end: int, kind: int) -> Any:
+def value_at(text: Bytes, low: int, at: int, end: int, kind: int) -> Any:
     """The value that begins at ``at`` (a choice from 1; 1 for no and 2 for yes; 0: none), where it ends, and
     whether a noun follows it ("4th option")."""
     byte = int(text[at])
@@ -350,7 +351,7 @@ def value_at(text: Any, low: int, at: int, end: int, kind: int) -> Any:
 
 
 @kernel
-def _noun_end(text: Any, at: int, end: int) -> int:
+def _noun_end(text: Bytes, at: int, end: int) -> int:
     """Where the noun after an ordinal ends; 0: there is none, or a question mark follows."""
     at = skip(text, at, end, BLANKS)
     stop = word_end(text, at, end)
@@ -361,7 +362,7 @@ def _noun_end(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def ends_value(text: Any, at: int, end: int) -> bool:
+def ends_value(text: Bytes, at: int, end: int) -> bool:
     """Whether what follows a value is not read: it is none of its words, but punctuation, something in
     brackets, or a word of the table ("12 because …")."""
     behind = skip(text, at, end, CLOSERS)

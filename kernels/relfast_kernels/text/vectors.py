@@ -16,22 +16,26 @@ processor without AVX-512 single bits that live across a branch take a register 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import BUILDING
+from relfast_kernels.entry import Bytes
 
 WIDTH: Final = 64
 """Bytes of a block; also what `first` returns if there is no place."""
 
+Block: TypeAlias = bytes
+"""A block, as plain Python has it."""
+
 if not BUILDING:
 
-    def load(data: Any, at: int) -> Any:
+    def load(data: Bytes, at: int) -> Block:
         """The block at ``at`` of an array of bytes, zeros after its end."""
         return bytes(data[at : at + WIDTH]).ljust(WIDTH, b"\0")
 
-    def store(block: Any, out: Any, to: int) -> None:
+    def store(block: Block, out: Bytes, to: int) -> None:
         """Write a whole block to ``to``; the caller makes sure that there is room for all of it."""
         out[to : to + WIDTH] = block if isinstance(out, bytearray) else np.frombuffer(block, np.uint8)
 
@@ -40,22 +44,22 @@ if not BUILDING:
         """For each byte the digit 1 if it is one of those sought, else 0."""
         return bytes(48 + ((byte - least) & 255 <= (most - least) & 255) for byte in range(256))
 
-    def within(block: Any, least: int, most: int) -> Any:
+    def within(block: Block, least: int, most: int) -> Any:
         """A bit (of a uint64) for each place that holds a byte from ``least`` to ``most``, the first place
         lowest; if ``most`` is the smaller one, the range wraps around from 255 to 0."""
         return np.uint64(int(block[::-1].translate(_digits(int(least), int(most))), 2))
 
-    def equal(block: Any, byte: int) -> Any:
+    def equal(block: Block, byte: int) -> Any:
         """A bit (of a uint64) for each place that holds a byte, the first place lowest."""
         return within(block, byte, byte)
 
     _LOWER: Final = bytes(byte | 32 for byte in range(256))
 
-    def lower(block: Any) -> Any:
+    def lower(block: Block) -> Block:
         """A block with bit 5 set in each byte: ASCII letters in lower case (other bytes change too)."""
         return block.translate(_LOWER)
 
-    def lowered(block: Any) -> Any:
+    def lowered(block: Block) -> Block:
         """A block with its ASCII letters in lower case."""
         return block.lower()
 

@@ -8,6 +8,7 @@ import numpy as np
 
 import relfast_kernels.text.form_table as table
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.entry import Bytes
 from relfast_kernels.text.form_table import LANGUAGES
 
 (
@@ -81,7 +82,7 @@ _KEYS, _VALUES = _slots()
 
 
 @kernel
-def flags_of(text: Any, start: int, end: int) -> int:
+def flags_of(text: Bytes, start: int, end: int) -> int:
     """The flags of the word text[start:end], ignoring the case of ASCII letters; 0: not in the table."""
     key = 1
     for at in range(start, end):

@@ -1,0 +1,254 @@
+"""What the entries of the unit ``text`` are given; imports neither numba nor numpy."""
+
+from __future__ import annotations
+
+from relfast_kernels.entry import Array, Byte, Bytes, Const, Inner, Int, Ints, Struct
+from relfast_kernels.layouts import (
+    GOLD_COLUMNS,
+    HELD_COLUMNS,
+    LINE_COLUMNS,
+    MAX_TAXA,
+    MAX_TOKENS,
+    MOST_TEMPLATES,
+    PATTERN_WORK,
+    RECORD_COLUMNS,
+    SET_SIZE,
+    STATE_SIZE,
+    TAXA_SLOTS,
+    TEMPLATE_PARTS,
+    TEMPLATE_SLOTS,
+    TOKEN_COLUMNS,
+    WRITTEN_SIZE,
+)
+from relfast_kernels.text.columns import (
+    FORM_COLUMNS,
+    GOLD_SIZE,
+    LONGEST_MEMBER,
+    MEMBER_COLUMNS,
+    MOST_MEMBERS,
+    SAID_COLUMNS,
+    SAY_COLUMNS,
+    STEP_COLUMNS,
+    TEST_COLUMNS,
+    WAY_COLUMNS,
+)
+from relfast_kernels.text.marks import Names
+
+
+class Work(Struct):
+    """Work space of a scan: ``tape``, tokens; tokens of ``samples`` and of what paths lead to (``found``);
+    members of a row (``fields``), its ``gold``; and of two sets of taxa ``spans`` and ``slots``."""
+
+    tape: Ints = Array(Int, MAX_TOKENS, TOKEN_COLUMNS)
+    samples: Ints = Array(Int, 2 * MAX_TOKENS)
+    found: Ints = Array(Int, 2 * MAX_TOKENS)
+    fields: Ints = Array(Int, MOST_MEMBERS)
+    gold: Ints = Array(Int, GOLD_SIZE)
+    spans: Ints = Array(Int, 2, MAX_TAXA, 2)
+    slots: Ints = Array(Int, 2, TAXA_SLOTS + 1)
+    patterns: Ints = Array(Int, PATTERN_WORK)
+
+
+class Golds(Struct):
+    """Golds that Python has prepared: ``text``, their JSON and that of ids; and a hash table, open addressing
+    by the lowest bits, of ``digests`` and ``numbers`` of golds (from 1 on)."""
+
+    n_text: int = Int
+    n_rows: int = Int
+    n_slots: int = Int
+    text: Bytes = Const(Byte, "n_text")
+    rows: Ints = Const(Int, "n_rows", GOLD_COLUMNS)
+    digests: Ints = Const(Int, "n_slots")
+    numbers: Ints = Const(Int, "n_slots")
+
+
+class Held(Struct):
+    """The ``n`` rows of gold files, and a hash table of those that are the first with their id: ``slots``,
+    open addressing by the lowest bits of `HELD_ID`, of numbers of rows (from 1 on)."""
+
+    n: int = Int
+    n_rows: int = Int
+    n_slots: int = Int
+    rows: Ints = Array(Int, "n_rows", HELD_COLUMNS)
+    slots: Ints = Array(Int, "n_slots")
+
+
+class Table(Struct):
+    """The table of paths: ``members`` of rows, sorted by length, and where those of a length begin
+    (``of_length``); steps, paths (spans of steps), conditions, ways to recognise forms, forms, sources of
+    responses, and ways to read their texts; and ``ends``: the span of the paths to finish reasons of rows,
+    and then the finish reasons with which a text counts as it is (spans of names)."""
+
+    n_names: int = Int
+    n_members: int = Int
+    n_steps: int = Int
+    n_paths: int = Int
+    n_tests: int = Int
+    n_ways: int = Int
+    n_forms: int = Int
+    n_said: int = Int
+    n_says: int = Int
+    n_ends: int = Int
+    names: Bytes = Const(Byte, "n_names")
+    members: Ints = Const(Int, "n_members", MEMBER_COLUMNS)
+    of_length: Ints = Const(Int, LONGEST_MEMBER + 2)
+    steps: Ints = Const(Int, "n_steps", STEP_COLUMNS)
+    paths: Ints = Const(Int, "n_paths", 2)
+    tests: Ints = Const(Int, "n_tests", TEST_COLUMNS)
+    ways: Ints = Const(Int, "n_ways", WAY_COLUMNS)
+    forms: Ints = Const(Int, "n_forms", FORM_COLUMNS)
+    said: Ints = Const(Int, "n_said", SAID_COLUMNS)
+    says: Ints = Const(Int, "n_says", SAY_COLUMNS)
+    ends: Ints = Const(Int, "n_ends", 2)
+
+
+class Scan(Struct):
+    """A block that is scanned, and what is found in it (`relfast_kernels.text.lines`).
+
+    ``data`` has whole lines; the last may lack its line feed. ``stop`` is the number of lines that are read;
+    ``lines`` has room for one row more. Scoring lines and holding those of a gold file begins with line
+    ``start``; the block begins at ``base`` in the bytes of all gold files, with line ``first_line`` of its
+    own. ``chosen`` is the filter of lm-evaluation-harness that is scored; ``joined`` are the rows of gold
+    files that lines are joined with, or become. ``records`` are the responses of lines that are `FAST` or
+    `FIELDS`; ``scratch`` receives texts that they point to. ``state`` has zeros at first; if it wants room
+    for records or texts, more is given, with the old copied.
+    """
+
+    start: int = Int
+    stop: int = Int
+    base: int = Int
+    first_line: int = Int
+    n_data: int = Int
+    n_lines: int = Int
+    n_chosen: int = Int
+    n_records: int = Int
+    n_scratch: int = Int
+    data: Bytes = Const(Byte, "n_data")
+    lines: Ints = Array(Int, "n_lines", LINE_COLUMNS)
+    settings: Ints = Const(Int, SET_SIZE)
+    chosen: Bytes = Const(Byte, "n_chosen")
+    table: Table = Inner(Table)
+    joined: Held = Inner(Held)
+    golds: Golds = Inner(Golds)
+    work: Work = Inner(Work)
+    records: Ints = Array(Int, "n_records", RECORD_COLUMNS)
+    scratch: Bytes = Array(Byte, "n_scratch")
+    state: Ints = Array(Int, STATE_SIZE)
+
+
+class Outlined(Struct):
+    """An outline: the form of its line (-1: there is none), and its size."""
+
+    form: int = Int
+    size: int = Int
+
+
+class Outline(Struct):
+    """A line ``data[start:end]`` that is outlined; ``out`` has room for it and 16 bytes."""
+
+    start: int = Int
+    end: int = Int
+    found: Outlined = Inner(Outlined)
+    n_data: int = Int
+    n_out: int = Int
+    data: Bytes = Const(Byte, "n_data")
+    out: Bytes = Array(Byte, "n_out")
+    table: Table = Inner(Table)
+    work: Work = Inner(Work)
+
+
+class Judging(Struct):
+    """A text (UTF-8) that is scored against a gold, whose number ``record`` has in place of its key. Key,
+    vote and, with details, where taxa are in ``scratch`` are filled in; the key of a text that only Python
+    can score is `UNKNOWN`."""
+
+    n_text: int = Int
+    n_scratch: int = Int
+    text: Bytes = Const(Byte, "n_text")
+    record: Ints = Array(Int, RECORD_COLUMNS)
+    settings: Ints = Const(Int, SET_SIZE)
+    golds: Golds = Inner(Golds)
+    work: Work = Inner(Work)
+    scratch: Bytes = Array(Byte, "n_scratch")
+
+
+class Templates(Struct):
+    """Templates of rows: ``keys``, that of each; ``slots``, a hash table of their numbers (from 1 on);
+    ``parts``, where their parts are in ``text``, `TEMPLATE_PARTS` + 1 offsets of which the last is the next
+    one's first; and ``counts``, for how many rows each was used."""
+
+    n_text: int = Int
+    keys: Ints = Array(Int, MOST_TEMPLATES)
+    slots: Ints = Array(Int, TEMPLATE_SLOTS)
+    parts: Ints = Const(Int, TEMPLATE_PARTS * MOST_TEMPLATES + 1)
+    text: Bytes = Const(Byte, "n_text")
+    counts: Ints = Array(Int, MOST_TEMPLATES)
+
+
+class Writing(Struct):
+    """Rows and samples of the records from ``start`` to ``stop`` of a scanned block, whose first line has the
+    index ``first_index`` in its run. There are ``n_known`` templates; if one is wanted, its key has been
+    entered as the next one's already. ``out`` and ``samples`` are filled; the second is large enough.
+    ``written``: bytes in both, and why writing stopped."""
+
+    start: int = Int
+    stop: int = Int
+    first_index: int = Int
+    n_known: int = Int
+    n_out: int = Int
+    n_samples: int = Int
+    scan: Scan = Inner(Scan)
+    templates: Templates = Inner(Templates)
+    out: Bytes = Array(Byte, "n_out")
+    samples: Bytes = Array(Byte, "n_samples")
+    written: Ints = Array(Int, WRITTEN_SIZE)
+
+
+class Digested(Struct):
+    """A text of which a digest is made, for `digest_id` by a seed."""
+
+    seed: int = Int
+    n_text: int = Int
+    text: Bytes = Const(Byte, "n_text")
+
+
+class Span(Struct):
+    """Where a text starts and ends."""
+
+    start: int = Int
+    end: int = Int
+
+
+class Cut(Struct):
+    """A text whose reasoning is cut by ``names``, which are `MARKS` and no others (``own_only``); ``out`` has
+    room for it. The rest is ``kept``, of ``out`` if it had to be put together."""
+
+    own_only: int = Int
+    kept: Span = Inner(Span)
+    n_text: int = Int
+    n_out: int = Int
+    text: Bytes = Const(Byte, "n_text")
+    out: Bytes = Array(Byte, "n_out")
+    names: Names = Inner(Names)
+
+
+class Opened(Struct):
+    """A form of an answer: its number, where it opens, and how many bytes it holds."""
+
+    form: int = Int
+    start: int = Int
+    size: int = Int
+
+
+class Marked(Struct):
+    """A text whose marked answer is read, undressed by ``how`` into ``out``, which has room for twice the
+    text and `FORM_ROOM` bytes."""
+
+    how: int = Int
+    found: Opened = Inner(Opened)
+    n_text: int = Int
+    n_out: int = Int
+    n_fences: int = Int
+    text: Bytes = Const(Byte, "n_text")
+    out: Bytes = Array(Byte, "n_out")
+    fences: Ints = Array(Int, "n_fences")
