@@ -152,14 +152,20 @@ def score_on_ray(
         found.output = folder.path if output is None else output
         found.seconds = round(time.monotonic() - state.started, 3)
         target.finish(done, failed, found.to_dict())
-    if failed:
-        shown = "; ".join(f"{what}: {reason}" for what, reason in [*failed.items()][:_SHOWN])
-        more = f"; and {len(failed) - _SHOWN} more (manifest.json)" if len(failed) > _SHOWN else ""
-        raise ReadError(
-            f"{len(failed)} of {len(done) + len(failed)} parts failed: {shown}{more}. The others"
-            f" are in {found.output}; --resume tries these again"
-        )
+    _check(failed, len(done), found.output)
     return found
+
+
+def _check(failed: Mapping[str, str], n_done: int, output: str | None) -> None:
+    """Raise `ReadError` that names shards which could not be read, if there are any."""
+    if not failed:
+        return
+    shown = "; ".join(f"{what}: {reason}" for what, reason in [*failed.items()][:_SHOWN])
+    more = f"; and {len(failed) - _SHOWN} more (manifest.json)" if len(failed) > _SHOWN else ""
+    raise ReadError(
+        f"{len(failed)} of {n_done + len(failed)} parts failed: {shown}{more}. The others"
+        f" are in {output}; --resume tries these again"
+    )
 
 
 def _add(state: Progress, done: list[Done], item: Done) -> None:
