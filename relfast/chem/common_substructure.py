@@ -12,10 +12,10 @@ import ctypes
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, cast
 
 from relfast_kernels.compiled import native
-from relfast_kernels.entry import Int, Rows, rows_of
+from relfast_kernels.entry import Int, Rows, Spare, rows_of
 from relfast_kernels.mcs import layouts
 from relfast_kernels.smiles.layouts import INVALID, MAX_SMILES
 
@@ -76,8 +76,8 @@ class Prepared:
 
     Attributes
     ----------
-    memory
-        The kernel's `Molecule`, a row; comparisons only read it.
+    memory, address
+        The kernel's `Molecule`, a row, and where it is; comparisons only read it.
     n_atoms, settled
         Number of atoms, and whether the graph determines the places of the hydrogens.
     text, is_clean
@@ -86,10 +86,11 @@ class Prepared:
         Cached result of `constant_in`; False before the first call.
     """
 
-    __slots__ = ("constant", "is_clean", "memory", "n_atoms", "settled", "text")
+    __slots__ = ("address", "constant", "is_clean", "memory", "n_atoms", "settled", "text")
 
     def __init__(self, memory: Rows[layouts.Molecule], text: str) -> None:
         self.memory, self.text = memory, text
+        self.address = ctypes.addressof(cast(Any, memory))
         self.constant: int | None = False
         self.is_clean = is_clean_text(text)
         self.n_atoms = memory[0].atoms
@@ -139,16 +140,26 @@ def largest_common(
     a, b = prepared(first, by_rdkit=by_rdkit), prepared(second, by_rdkit=by_rdkit)
     if not (isinstance(a, Prepared) and isinstance(b, Prepared)):
         return None
-    asked = layouts.Common(
-        first=a.memory, second=b.memory, whole_rings=whole_rings, limit=max_steps, work=_work()
-    )
+    asked = _COMMON.take()
+    # by address, which costs less than the call: both are alive until it is over
+    asked.at_first, asked.at_second = a.address, b.address
+    asked.whole_rings, asked.limit = whole_rings, max_steps
     status = native.functions(UNIT)["common"](asked)
-    return (asked.found.bonds, asked.found.atoms) if status == 0 else None
+    found = (asked.found.bonds, asked.found.atoms) if status == 0 else None
+    _COMMON.append(asked)
+    return found
 
 
 def _work() -> Rows[int]:
     """Work space of a search."""
     return rows_of(Int, layouts.PAIR_WORK_SIZE)
+
+
+_COMMON: Final = Spare[Any](
+    lambda: layouts.Common(
+        first=rows_of(layouts.Molecule, 1), second=rows_of(layouts.Molecule, 1), work=_work()
+    )
+)
 
 
 def judge(first: Prepared, text: str, *, whole_rings: bool = False) -> Compared:

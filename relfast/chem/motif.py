@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from rdkit import Chem
 from relfast_kernels.compiled import native
-from relfast_kernels.entry import dtype_of
+from relfast_kernels.entry import Spare, dtype_of
 from relfast_kernels.motif import layouts
 
 from relfast.chem.clean import parse_clean
@@ -85,20 +85,36 @@ Ints = npt.NDArray[np.int64]
 def _largest(rows: Sequence[Row], min_atoms: int, max_steps: int) -> tuple[int, ...]:
     """The largest motifs of molecules, as bit masks of the first molecule's bonds; empty if the search
     exceeds its steps or there are too many motifs. See `relfast_kernels.motif.grow`."""
-    k = len(rows) - 1
-    search = layouts.Search(
-        min_atoms=min_atoms,
-        limit=max_steps,
-        atoms=np.concatenate(rows),
+    spare = _searches(len(rows) - 1)
+    search = spare.take()
+    for space in (search.work, search.known, search.images, search.frames, search.motifs):
+        space.fill(0)
+    search.min_atoms, search.limit = min_atoms, max_steps
+    search.put(
+        # as bytes: to join records NumPy looks at each of their fields, which takes as long as the search
+        atoms=np.concatenate([row.view(np.uint8) for row in rows]).view(rows[0].dtype),
         starts=np.array([0, *itertools.accumulate(map(len, rows))], np.int64),
-        work=np.zeros(layouts.WORK_SIZE + k, np.int64),
-        known=np.zeros((k, layouts.PER_MOLECULE), np.int64),
-        images=np.zeros((layouts.DEPTHS, k, layouts.SECTION), np.int8),
-        frames=np.zeros((layouts.DEPTHS, layouts.FRAME_SIZE), np.int64),
-        motifs=np.zeros(layouts.MAX_MOTIFS, np.int64),
     )
     is_whole, n = native.functions(UNIT)["largest"](search), search.found.motifs
-    return tuple(search.motifs[:n].tolist()) if is_whole and n <= layouts.MAX_MOTIFS else ()
+    found = tuple(search.motifs[:n].tolist()) if is_whole and n <= layouts.MAX_MOTIFS else ()
+    spare.append(search)
+    return found
+
+
+@lru_cache(maxsize=16)
+def _searches(k: int) -> Spare[Any]:
+    """What searches in groups of ``k`` molecules beside the query are given, with their work space."""
+    return Spare(
+        lambda: layouts.Search(
+            atoms=np.zeros(1, dtype_of(layouts.Atom)),
+            starts=np.zeros(1, np.int64),
+            work=np.zeros(layouts.WORK_SIZE + k, np.int64),
+            known=np.zeros((k, layouts.PER_MOLECULE), np.int64),
+            images=np.zeros((layouts.DEPTHS, k, layouts.SECTION), np.int8),
+            frames=np.zeros((layouts.DEPTHS, layouts.FRAME_SIZE), np.int64),
+            motifs=np.zeros(layouts.MAX_MOTIFS, np.int64),
+        )
+    )
 
 
 def similar(

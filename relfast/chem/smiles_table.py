@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels.compiled import native
-from relfast_kernels.entry import Int, Int32, Rows, rows_of
+from relfast_kernels.entry import Byte, Int, Int32, Rows, Spare, rows_of
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.smiles import layouts
 
@@ -133,7 +133,10 @@ class SmilesTable:
             graph=rows_of(Int, layouts.GRAPH_SIZE),
             work=rows_of(Int, layouts.WORK_SIZE),
         )
-        self._idle: list[_Room] = []
+        self._rooms = Spare(lambda: _Room(self._table))
+        self._codings = Spare[Any](
+            lambda: layouts.Coding(text=b"", code=rows_of(Byte, 2 * layouts.MAX_CODE), table=self._table)
+        )
 
     def match(
         self, gold: Sequence[Any], pred: Sequence[Any], given: Sequence[Any] = (), *, strict: bool = False
@@ -183,10 +186,7 @@ class SmilesTable:
 
         Returns the numbers of a `Result` for each. The classes of all texts are added to ``classes``.
         """
-        try:
-            room = self._idle.pop()
-        except IndexError:  # all are in use by other threads
-            room = _Room(self._table)
+        room = self._rooms.take()
         room.grow(n, n_texts)
         lists: Any = room.lists
         if lists.data is not texts or lists.sizes is not sizes:
@@ -197,7 +197,7 @@ class SmilesTable:
         if classes is not None:
             classes += room.classes[:n_texts]
         found = [*zip(*[numbers] * _N_NUMBERS, strict=True)]
-        self._idle.append(room)
+        self._rooms.append(room)
         return found
 
     def learn(self, text: str, code: bytes, fingerprint: int) -> None:
@@ -214,11 +214,12 @@ class SmilesTable:
         """
         if not 0 < len(text) <= layouts.MAX_SMILES or not text.isascii():
             return None
-        code = ctypes.create_string_buffer(2 * layouts.MAX_CODE)
-        length = self._code(
-            layouts.Coding(text=text.encode(), by_rdkit=by_rdkit, code=code, table=self._table)
-        )
-        return code.raw[:length] if length > 0 else None
+        coding = self._codings.take()
+        coding.text, coding.by_rdkit = text.encode(), by_rdkit
+        length = self._code(coding)
+        code = ctypes.string_at(coding.code, length) if length > 0 else None
+        self._codings.append(coding)
+        return code
 
 
 _HAS_GIL: Final[bool] = getattr(sys, "_is_gil_enabled", lambda: True)()
