@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Unpack
 
 import numpy as np
@@ -73,8 +73,7 @@ class RayScorer:
         """
         cells = _cells(batch)
         rows = [_record(dict(zip(cells, row, strict=True))) for row in zip(*cells.values(), strict=True)]
-        names = [self._prefix + name for name in COLUMNS]
-        if taken := sorted(set(names) & cells.keys()):
+        if taken := sorted({self._prefix + name for name in COLUMNS} & cells.keys()):
             raise UsageError(f"the batch has a column {taken[0]!r} already: choose a prefix")
         if self._scorer is None:
             granted = _granted()
@@ -88,7 +87,7 @@ class RayScorer:
             scores[score.index] = score
         if several:
             raise UsageError(f"row {min(several)} has several samples: a row of a batch has one response")
-        return _with(batch, dict(zip(names, _columns(scores), strict=True)))
+        return _with(batch, self._prefix, [*map(_cells_of, scores)])
 
     def close(self) -> None:
         """End the workers."""
@@ -137,36 +136,28 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and value != value else value
 
 
-def _columns(scores: Iterable[Score | None]) -> list[list[Any]]:
-    rows: list[tuple[Any, ...]] = []
-    for score in scores:
-        if score is None:  # of a filter of lm-evaluation-harness that is not scored
-            rows.append((None, None, float("nan"), None, None))
-            continue
-        reward = float("nan") if score.reward is None else float(score.reward)
-        error = None if score.error is None else score.error["message"]
-        rows.append((score.status, score.correct, reward, encode_json(score.metrics).decode(), error))
-    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in COLUMNS]
+def _cells_of(score: Score | None) -> tuple[str | None, bool | None, float, str | None, str | None]:
+    if score is None:  # of a filter of lm-evaluation-harness that is not scored
+        return None, None, float("nan"), None, None
+    reward = float("nan") if score.reward is None else float(score.reward)
+    # Arrow cannot hold lone surrogates
+    error = None if score.error is None else score.error["message"].encode("utf-8", "replace").decode()
+    return score.status, score.correct, reward, encode_json(score.metrics).decode(), error
 
 
-def _with(batch: Any, columns: Mapping[str, list[Any]]) -> Any:
+def _with(batch: Any, prefix: str, rows: Sequence[Sequence[Any]]) -> Any:
+    """The batch with columns of these cells."""
+    columns = {
+        prefix + name: np.array([row[at] for row in rows], np.float64 if name == "reward" else object)
+        for at, name in enumerate(COLUMNS)
+    }
     if isinstance(batch, Mapping):
-        return {**batch, **{name: _array(name, values) for name, values in columns.items()}}
-    if hasattr(batch, "to_pydict"):
-        import pyarrow
+        return {**batch, **columns}
+    if not hasattr(batch, "to_pydict"):
+        return batch.assign(**columns)
+    import pyarrow
 
-        kinds = (pyarrow.string(), pyarrow.bool_(), pyarrow.float64(), pyarrow.string(), pyarrow.string())
-        for kind, (name, values) in zip(kinds, columns.items(), strict=True):
-            if kind == pyarrow.string():  # it cannot hold lone surrogates
-                values = [v if v is None else v.encode("utf-8", "replace").decode() for v in values]
-            batch = batch.append_column(name, pyarrow.array(values, kind))
-        return batch
-    return batch.assign(**{name: _array(name, values) for name, values in columns.items()})
-
-
-def _array(name: str, values: list[Any]) -> Any:
-    if name.endswith("reward"):
-        return np.array(values, np.float64)
-    array = np.empty(len(values), object)
-    array[:] = values
-    return array
+    kinds = (pyarrow.string(), pyarrow.bool_(), pyarrow.float64(), pyarrow.string(), pyarrow.string())
+    for kind, (name, values) in zip(kinds, columns.items(), strict=True):
+        batch = batch.append_column(name, pyarrow.array(values, kind))
+    return batch
