@@ -1,5 +1,5 @@
 """`Comparison`, the result of `relfast.comparison.compare`, as plain data; and its tables for terminals, CSV,
-LaTeX and notebooks."""
+Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from relfast.stats.sums import rounded
 from relfast.tables import (
     Cell,
     csv_text,
-    html_table,
     latex_escape,
     latex_table,
     markdown_table,
@@ -25,8 +24,6 @@ from relfast.tables import (
     share,
     signed,
     three_decimals,
-    to_arrow,
-    to_pandas,
 )
 from relfast.tasks import TASKS
 
@@ -232,22 +229,10 @@ class Comparison:
         table = markdown_table(header_of(self), rows_of(self), text_columns=text_columns(self))
         return table + "".join(f"\n{markdown_text(line)}\n" for line in (methods(self), *self.notes))
 
-    def to_latex(self, caption: str | None = None, label: str | None = None) -> str:
+    def to_latex(self) -> str:
         """A table for a paper (needs ``booktabs``): means with their intervals; the best and what is not
         distinguishable from it in bold."""
-        return _latex(self, caption, label)
-
-    def to_pandas(self) -> Any:
-        """A `pandas.DataFrame` of what `to_csv` holds. Raises `MissingExtraError`."""
-        return to_pandas(self._columns(), "Comparison.to_pandas")
-
-    def to_arrow(self) -> Any:
-        """A `pyarrow.Table` of what `to_csv` holds. Raises `MissingExtraError`."""
-        return to_arrow(self._columns(), "Comparison.to_arrow")
-
-    def _columns(self) -> dict[str, list[Any]]:
-        columns = zip(*csv_rows(self), strict=True)
-        return {name: list(column) for name, column in zip(CSV_HEADER, columns, strict=True)}
+        return _latex(self)
 
     def __repr__(self) -> str:
         runs = ", ".join(run.name for run in self.runs)
@@ -257,15 +242,6 @@ class Comparison:
         )
         more = f"; {len(self) - 6} more" if len(self) > 6 else ""
         return f"<Comparison of {runs} by {self.metric}: {rows}{more}>"
-
-    def _repr_html_(self) -> str:
-        return html_table(
-            header_of(self),
-            rows_of(self),
-            caption=f"{self.metric}: {', '.join(run.name for run in self.runs)}",
-            notes=[methods(self), *self.notes],
-            text_columns=text_columns(self),
-        )
 
 
 _INTERVALS: Final = {
@@ -363,7 +339,7 @@ def _csv_row(comparison: Comparison, item: TaskComparison) -> list[object]:
     return [values[name] if name in values else getattr(item, name) for name in CSV_HEADER]
 
 
-def _latex(comparison: Comparison, caption: str | None, label: str | None) -> str:
+def _latex(comparison: Comparison) -> str:
     """A table of tasks × runs, see `best_in_bold`. For two runs it includes their differences; for
     more runs a second table has them."""
     runs = [run.name for run in comparison.runs]
@@ -394,7 +370,7 @@ def _latex(comparison: Comparison, caption: str | None, label: str | None) -> st
         rows.append(row)
     header = ["Task", *(f"{run}{unit}" for run in runs), *(["Difference", "$p$"] if two else [])]
     cells = [Cell(latex_escape(name)) if name != "$p$" else Cell(name) for name in header]
-    text = latex_table(cells, rows, caption=caption, label=label)
+    text = latex_table(cells, rows)
     if two:
         return text + _footnote(comparison)
     pairs: list[list[str | Cell]] = [
