@@ -13,6 +13,7 @@ from relfast.distributed.shards import be_modest
 from relfast.engine.calls.scorer import Scorer
 from relfast.engine.job import JobKeywords, workers_of
 from relfast.errors import UsageError
+from relfast.formats.stored import held
 from relfast.json_text import encode_json
 from relfast.records import Score
 
@@ -71,7 +72,7 @@ class RayScorer:
             The batch has another type, a column of one of those names, or a row with several responses.
         """
         cells = _cells(batch)
-        rows = [_record(dict(zip(cells, row, strict=True))) for row in zip(*cells.values(), strict=True)]
+        rows = [dict(zip(cells, map(held, row), strict=True)) for row in zip(*cells.values(), strict=True)]
         if taken := sorted({self._prefix + name for name in COLUMNS} & cells.keys()):
             raise UsageError(f"the batch has a column {taken[0]!r} already: choose a prefix")
         if self._scorer is None:
@@ -113,26 +114,6 @@ def _cells(batch: Any) -> dict[str, list[Any]]:
     if hasattr(batch, "to_dict") and hasattr(batch, "columns"):
         return dict(batch.to_dict("list"))
     raise UsageError(f"a batch is arrays by name, a DataFrame or a Table, not {type(batch).__name__}")
-
-
-def _record(row: Mapping[str, Any]) -> dict[str, Any]:
-    record = {name: _plain(value) for name, value in row.items()}
-    answer = record.get("answer")
-    if isinstance(answer, dict):
-        # a struct column holds the union of all rows' keys; a null is a key that the row does not have
-        record["answer"] = {key: value for key, value in answer.items() if value is not None}
-    return record
-
-
-def _plain(value: Any) -> Any:
-    """A cell as a JSON value: numpy values converted, NaN (a missing value) as None."""
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and value != value else value
 
 
 def _cells_of(score: Score | None) -> tuple[str | None, bool | None, float, str | None, str | None]:

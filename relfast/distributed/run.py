@@ -24,9 +24,8 @@ from relfast.engine.columns.segments import Tell, tell_nobody
 from relfast.engine.files.io.commit_log import fingerprint
 from relfast.engine.files.io.parquet import require_parquet
 from relfast.engine.files.io.sources import STDIN, find_sources, paths_in
-from relfast.engine.files.run import Progress, filter_note
+from relfast.engine.files.run import Progress, summary_of
 from relfast.engine.job import Job, count_of, workers_of
-from relfast.engine.signature import signature
 from relfast.errors import (
     InputError,
     OutputExistsError,
@@ -36,11 +35,10 @@ from relfast.errors import (
     UsageError,
 )
 from relfast.json_text import Undecodable, decode_object, encode_indented
-from relfast.stats.summary import Summary, Tally, summarize
+from relfast.stats.summary import Summary, Tally
 from relfast.stats.unusable import Cause, Unusable
 from relfast.support.growing import GrowingFile, check_settings
 from relfast.support.outputs import keep_apart
-from relfast.tasks import TASKS
 
 PART_BYTES: Final = 64 * 2**20
 """Bytes of input of a shard: a second's work of a text task, minutes of chemistry. That is large enough to
@@ -151,13 +149,18 @@ def score_on_ray(
         found.seconds = round(time.monotonic() - state.started, 3)
         _finish(folder, done, failed, found.to_dict())
     if failed:
-        shown = "; ".join(f"{what}: {reason}" for what, reason in [*failed.items()][:_SHOWN])
-        more = f"; and {len(failed) - _SHOWN} more (manifest.json)" if len(failed) > _SHOWN else ""
-        raise ReadError(
-            f"{len(failed)} of {len(done) + len(failed)} parts failed: {shown}{more}. The others"
-            f" are in {found.output}; --resume tries these again"
-        )
+        raise _failure(failed, len(done), found.output)
     return found
+
+
+def _failure(failed: Mapping[str, str], n_done: int, output: str | None) -> ReadError:
+    """The error that names shards which could not be read."""
+    shown = "; ".join(f"{what}: {reason}" for what, reason in [*failed.items()][:_SHOWN])
+    more = f"; and {len(failed) - _SHOWN} more (manifest.json)" if len(failed) > _SHOWN else ""
+    return ReadError(
+        f"{len(failed)} of {n_done + len(failed)} parts failed: {shown}{more}. The others"
+        f" are in {output}; --resume tries these again"
+    )
 
 
 def _add(state: Progress, done: list[Done], item: Done) -> None:
@@ -188,11 +191,7 @@ def _summary(done: Sequence[Done], placed: Sequence[Shard], job: Job, limit: int
     for item in done:
         tally.merge(item.tally)
     filters = list(dict.fromkeys(shard.filter for shard in placed if shard.filter is not None))
-    tasks = [name for name in TASKS if name in tally.tasks]
-    summary = summarize(tally, signature(job, tasks, filters, limit=limit))
-    if filters:
-        summary.notes.append(filter_note(filters))
-    return summary
+    return summary_of(tally, job, filters, limit)
 
 
 @contextmanager
