@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from relfast.stats.intervals import Interval
 from relfast.stats.paired import DifferenceMethod
@@ -27,20 +27,12 @@ from relfast.tables import (
 )
 from relfast.tasks import TASKS
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
-
-def _plain(made: DataclassInstance) -> dict[str, Any]:
-    """A dataclass as dicts and lists; an `Interval` becomes a list of two numbers."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: plain(item) for key, item in value.items()}
-        return [plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-    result: dict[str, Any] = plain(asdict(made))
-    return result
+def _plain(value: Any) -> Any:
+    """A value of dicts and tuples as dicts and lists, so that an `Interval` is a list of two numbers."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [*map(_plain, value)] if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +141,6 @@ class TaskComparison:
     lost: int
     left_out: LeftOut
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON values; the keys are the fields' names."""
-        return _plain(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Flip:
@@ -217,7 +205,8 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values: what ``relfast compare -f json`` writes. The keys are the fields' names."""
-        return _plain(self)
+        made: dict[str, Any] = _plain(asdict(self))
+        return made
 
     def to_csv(self) -> str:
         """The text of a CSV file, with a row for each task and pair of runs. Names are written so that no

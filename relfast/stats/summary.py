@@ -29,7 +29,6 @@ from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 
 if TYPE_CHECKING:
-    from relfast.comparison.model import Comparison
     from relfast.stats.lengths import Lengths
     from relfast.stats.samples import SampleStore
     from relfast.tasks.facts import ShownTable
@@ -299,18 +298,6 @@ class Summary(Plain):
         means = (f"{name} {number(task.mean)}" for name, task in self.tasks.items())
         why = f"; {describe(self.unusable, self.rows, 'python')}" if self.unusable else ""
         return f"<Summary of {self.rows:,} responses: {', '.join(means) or 'no task'}{why}>"
-
-    def compare(self, *others: Summary, **options: Any) -> Comparison:
-        """Compare this run with others; see `relfast.compare` for ``options``.
-
-        Raises
-        ------
-        UsageError
-            The file of a summary's rows is missing, or the runs cannot be compared.
-        """
-        # resolved at run time: the comparison imports the engine, which imports this module
-        result: Comparison = resolve("relfast.comparison:compare")(self, *others, **options)
-        return result
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values: what ``--summary`` writes, including what `from_dict` and `merge` need."""
