@@ -132,7 +132,7 @@ class Folder:
         self.path = path.rstrip("/") if is_url(path) else os.path.abspath(path)
 
     def join(self, name: str) -> str:
-        return f"{self.path}/{name}"
+        return f"{self.path}/{name}" if name else self.path
 
     def make(self, name: str) -> None:
         """Make the folder, and the folder ``name`` within it. Raises `OutputError`."""

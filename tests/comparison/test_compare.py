@@ -204,17 +204,17 @@ def scored(tmp_path: Path, name: str, shift: int, **options: Any) -> relfast.Sum
 
 def test_summaries_compare(tmp_path: Path) -> None:
     ours, theirs = scored(tmp_path, "a", 1), scored(tmp_path, "b", 2)
-    comparison = ours.compare(theirs, names=["ours", "theirs"])
+    comparison = relfast.compare(ours, theirs, names=["ours", "theirs"])
     assert [run.signature for run in comparison.runs] == [ours.signature] * 2
     assert comparison.tasks[0].prompts == 40
     assert comparison.notes == ()
     # the rows are there, but not those that were counted
     ours.merge(theirs)
     with pytest.raises(UsageError, match=r"has 40 rows and the summary of a.rows counts 80"):
-        ours.compare(theirs)
+        relfast.compare(ours, theirs)
     theirs.output = "-"
     with pytest.raises(UsageError, match="name the file of its rows"):
-        theirs.compare(ours)
+        relfast.compare(theirs, ours)
 
 
 def test_policies_and_versions(tmp_path: Path) -> None:
