@@ -427,8 +427,8 @@ class Scorer:
 
     def stats(self) -> dict[str, int]:
         """The number of responses so far by status, and what the machinery did: ``scored_before`` (responses
-        of REL-C2 and C3 whose answer had been scored already, in this call or before), ``shared`` (those whose
-        answer was being scored at the time), ``workers`` (running now) and ``workers_replaced``."""
+        of REL-C2 and C3 whose answer had been scored already, in this call or before), ``shared`` (those
+        whose answer was being scored at the time), ``workers`` (running now) and ``workers_replaced``."""
         return {**self._counts.told(), **self._isolated.stats()}
 
     # inside
