@@ -27,17 +27,17 @@ _VALENCES: Final = {
     31: [3], 32: [4], 33: [3, 5], 34: [2, 4, 6], 35: [1], 36: [0], 37: [1, -1], 38: [2, -1], 49: [3],
     50: [2, 4], 51: [3, 5], 52: [2, 4, 6], 53: [1, 3, 5], 54: [0, 2, 4, 6], 55: [1], 56: [2, -1],
 }  # fmt: skip
-"""Atomic number → the valences it may have, lowest first; -1: any higher one too. An ion has those of the atom
-with as many electrons, so C+6 those of 0. Missing are elements of any valence; they and their like are left to
-RDKit."""
+"""Atomic number → the valences it may have, lowest first; -1: any higher one too. An ion has those of the
+atom with as many electrons, so C+6 those of 0. Missing are elements of any valence; they and their like are
+left to RDKit."""
 _END: Final = max(_VALENCES) + 1
 
 _OUTER: Final = {
     1: 1, 3: 1, 5: 3, 6: 4, 7: 5, 8: 6, 9: 7, 11: 1, 12: 2, 14: 4, 15: 5, 16: 6, 17: 7, 19: 1, 20: 2, 34: 6,
     35: 7, 37: 1, 38: 2, 53: 7, 55: 1, 56: 2,
 }  # fmt: skip
-"""Atomic number → valence electrons. Kernels read exactly the elements that are here. A new one may need a place
-in `_is_hypervalent`, in `relfast_kernels.smiles.aromatic` and in `LOOSE`, which the tests against RDKit show."""
+"""Atomic number → valence electrons. Kernels read exactly the elements that are here. A new one may need a
+place in `_is_hypervalent`, in `relfast_kernels.smiles.aromatic` and in `LOOSE`; tests against RDKit show it."""
 
 
 def _letters(symbol: str) -> int:
@@ -104,8 +104,8 @@ def _last_valence(number: int) -> int:
 
 @kernel
 def _is_hypervalent(number: int, effective: int) -> bool:
-    """Whether an anion of P, S or Se keeps its element's valences, as the isoelectronic one's are too few. RDKit
-    does so for As too, which is not read."""
+    """Whether an anion of P, S or Se keeps its element's valences, as the isoelectronic one's are too few.
+    RDKit does so for As too, which is not read."""
     return (effective > 16 and number in (15, 16)) or (effective > 34 and number == 34)
 
 

@@ -51,9 +51,7 @@ class MicroBatcher:
             for _, future in together:
                 future.set_exception(error)
             return
-        except (
-            BaseException
-        ):  # Ctrl-C belongs to the caller in whose thread it came; the others go on
+        except BaseException:  # Ctrl-C belongs to the caller in whose thread it came; the others go on
             self._waiting.extendleft(reversed([call for call in together if call[1] is not mine]))
             raise
         for records, future in together:
