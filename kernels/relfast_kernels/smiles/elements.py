@@ -37,7 +37,7 @@ _OUTER: Final = {
     35: 7, 37: 1, 38: 2, 53: 7, 55: 1, 56: 2,
 }  # fmt: skip
 """Atomic number → valence electrons. Kernels read exactly the elements that are here. A new one may need a
-place in `_is_hypervalent`, in `relfast_kernels.smiles.aromatic` and in `LOOSE`; tests against RDKit show it."""
+place in `_is_hypervalent`, in `relfast_kernels.smiles.aromatic` and in `LOOSE`: tests against RDKit tell."""
 
 
 def _letters(symbol: str) -> int:
