@@ -13,10 +13,7 @@ import numpy.typing as npt
 
 from relfast.json_text import as_text
 from relfast.records import Score
-from relfast.tables import html_table, to_arrow, to_pandas
-
-SHOWN_ROWS: Final = 20
-"""Rows of a batch that a notebook shows."""
+from relfast.tables import to_arrow, to_pandas
 
 Column = npt.NDArray[np.float64] | npt.NDArray[np.object_]
 
@@ -101,16 +98,6 @@ class ScoreBatch:
         mean = f", correct {scored.mean():.3f}" if len(scored) else ""
         return f"<ScoreBatch of {len(self)}: {statuses or 'empty'}{mean}>"
 
-    def _repr_html_(self) -> str:
-        rows = [
-            [_shown(value) for value in (s.index, s.id, s.task, s.sample, s.status, s.correct, s.reward)]
-            + [_shown(s.metrics.get(name)) for name in self.metrics]
-            for s in self.scores[:SHOWN_ROWS]
-        ]
-        header = ["index", "id", "task", "sample", "status", "correct", "reward", *self.metrics]
-        more = [f"{len(self) - SHOWN_ROWS:,} more rows"] if len(self) > SHOWN_ROWS else []
-        return html_table(header, rows, caption=repr(self)[1:-1], notes=more, text_columns=3)
-
     def _columns(self) -> dict[str, Any]:
         rows = self.scores
         prompts = ("prompt",) if any(row.prompt is not None for row in rows) else ()
@@ -169,10 +156,3 @@ def _column(values: Sequence[Any]) -> Column:
     column = np.empty(len(values), object)
     column[:] = values
     return column
-
-
-def _shown(value: Any) -> str:
-    if value is None:
-        return "–"
-    text = f"{value:.4g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= 80 else f"{text[:79]}…"

@@ -1,4 +1,4 @@
-"""Tables for papers (LaTeX), spreadsheets (CSV) and notebooks (HTML, data frames)."""
+"""Tables for papers (LaTeX), spreadsheets (CSV), pages (Markdown) and notebooks (data frames)."""
 
 from __future__ import annotations
 
@@ -125,36 +125,6 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "".join(map(csv_line, (header, *rows)))
 
 
-def html_table(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    caption: str = "",
-    notes: Sequence[str] = (),
-    text_columns: int = 1,
-) -> str:
-    """An HTML table of escaped texts; the first ``text_columns`` columns are aligned left, others right."""
-    import html  # few runs need it
-
-    parts = ["<table>"]
-    if caption:
-        parts.append(f'<caption style="text-align:left">{html.escape(caption)}</caption>')
-    parts.append(f"<thead>{_html_row('th', header, text_columns)}</thead>")
-    parts.append("<tbody>" + "".join(_html_row("td", row, text_columns) for row in rows) + "</tbody></table>")
-    parts += [f"<div><small>{html.escape(note)}</small></div>" for note in notes]
-    return "".join(parts)
-
-
-def _html_row(tag: str, cells: Sequence[str], text_columns: int) -> str:
-    import html
-
-    sides = ("left" if place < text_columns else "right" for place in range(len(cells)))
-    texts = (html.escape(cell) for cell in cells)
-    row = zip(sides, texts, strict=True)
-    shown = (f'<{tag} style="text-align:{side}">{text}</{tag}>' for side, text in row)
-    return f"<tr>{''.join(shown)}</tr>"
-
-
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1) -> str:
     """A table in Markdown (GitHub's), whose columns are aligned as plain text, too; texts are escaped."""
     cells = [[markdown_text(cell) for cell in row] for row in (header, *rows)]
@@ -221,32 +191,13 @@ def number_cell(
 
 
 def latex_table(
-    header: Sequence[str | Cell],
-    rows: Sequence[Sequence[str | Cell]],
-    *,
-    text_columns: int = 1,
-    caption: str | None = None,
-    label: str | None = None,
+    header: Sequence[str | Cell], rows: Sequence[Sequence[str | Cell]], *, text_columns: int = 1
 ) -> str:
-    r"""A ``tabular`` with booktabs' rules, within a ``table`` if there is a caption.
-
-    Parameters
-    ----------
-    header, rows
-        Texts are escaped; a `Cell` is inserted as it is.
-    text_columns
-        Number of leading columns with words, aligned left; the others hold numbers, aligned right.
-    """
-    lines = ["% needs \\usepackage{booktabs}"]
-    if caption is not None:
-        lines += [r"\begin{table}", r"\centering", rf"\caption{{{latex_escape(caption)}}}"]
-        if label is not None:
-            lines.append(rf"\label{{{label}}}")
+    """A ``tabular`` with booktabs' rules. Texts are escaped, a `Cell` is inserted as it is; the first
+    ``text_columns`` columns hold words, aligned left, the others numbers, aligned right."""
     columns = "l" * text_columns + "r" * (len(header) - text_columns)
-    lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _latex_row(header), r"\midrule"]
-    lines += [*map(_latex_row, rows), r"\bottomrule", r"\end{tabular}"]
-    if caption is not None:
-        lines.append(r"\end{table}")
+    lines = ["% needs \\usepackage{booktabs}", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
+    lines += [_latex_row(header), r"\midrule", *map(_latex_row, rows), r"\bottomrule", r"\end{tabular}"]
     return "\n".join(lines) + "\n"
 
 

@@ -239,7 +239,7 @@ class Bench:
                 raise UsageError("--judge goes with neither --samples, --prompt nor --truncated fail")
         self._embedders(requests)
         if self.reports:
-            check_packages(*(("pandas", "scipy") if any(model.judge for model in self.models) else ()))
+            check_packages(*(("scipy",) if any(model.judge for model in self.models) else ()))
 
     def _outputs(self, model: Model) -> Iterator[Path]:
         """The files of a model that a new run would replace, the folder's own files included."""

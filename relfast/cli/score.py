@@ -20,6 +20,7 @@ from relfast.support.outputs import STDOUT, write_json
 from relfast.tasks.options import AllOptions
 
 if TYPE_CHECKING:
+    from relfast.cli.progress import ProgressReporter
     from relfast.engine.files.run import Progress
     from relfast.engine.job import Job
     from relfast.stats.summary import Summary
@@ -79,8 +80,7 @@ def command(
     INPUT is a file (.jsonl, .gz, .zst, .parquet, .csv), a pattern, a folder, or - for stdin. Rows go to the
     output and nothing else does; table and progress go to stderr.
     """
-    from relfast.cli.compiling import Compiling
-    from relfast.cli.progress import ProgressReporter, scoring
+    from relfast.cli.progress import ProgressReporter
     from relfast.engine.columns.segments import tell_nobody
     from relfast.engine.files.io.writer import ConsumerGone
     from relfast.engine.files.score_files import score_files
@@ -96,32 +96,15 @@ def command(
     _check_engine(engine, ray_address, part_bytes, shard, lengths)
     if quiet:
         warnings.filterwarnings("ignore", "relfast: kernels")
-    latest: Progress | None = None
-    rows_before = 0
-    compiling: Compiling | None = None
-
-    def report(state: Progress) -> None:
-        """Show progress, and warn early if no record so far could be used."""
-        nonlocal latest, rows_before
-        signals.check()
-        latest = state
-        if compiling is not None:
-            compiling.of_run(state)
-        useless_so_far = not rows_before and 0 < state.rows == state.invalid
-        rows_before = state.rows
-        if useless_so_far and not quiet and state.done_bytes != state.total_bytes:
-            # right after the first block, so that nobody waits hours for a run without a usable record
-            reporter.say(describe(state.causes(), state.rows, "command", so_far=True))
-        show_progress(state)
-
+    watch: _Watch | None = None
     try:
         with ProgressReporter(quiet=quiet) as reporter:
-            show_progress = scoring(reporter)
+            watch = _Watch(reporter, compiles=engine != "ray", quiet=quiet)
             how: dict[str, Any] = {
                 "workers": workers,
                 "resume": resume,
                 "overwrite": overwrite,
-                "progress": report,
+                "progress": watch,
                 "tell": reporter.say if verbose else tell_nobody,
                 "summary": summary_path,
             }
@@ -129,11 +112,10 @@ def command(
                 summary = _on_ray(inputs, output, job, ray_address, part_bytes, limit=limit, **how)
             else:
                 how |= {"shard": _shard(shard), "lengths": lengths}
-                compiling = Compiling(reporter, quiet=quiet)
                 summary = score_files(inputs, output, job, limit=limit, **how)
     except signals.Interrupted as signal:
         # the run's own count: what was scored when the signal came is still written
-        n_rows = 0 if latest is None else latest.rows
+        n_rows = 0 if watch is None or watch.latest is None else watch.latest.rows
         say(f"relfast: {signal} after {n_rows:,} rows; the same command with --resume goes on from there")
         return signal.exit_code
     except ConsumerGone:
@@ -145,14 +127,7 @@ def command(
 
         click.echo(SCORES_AS[form]({summary.output or "scores": summary}), nl=False)
     if not quiet:
-        from relfast.cli.table import how_to_list, print_summary
-
-        if form is None:
-            print_summary(summary)
-        if summary.output not in (None, "-"):
-            say(f"{summary.rows} rows in {summary.output}")
-        for line in how_to_list(summary):
-            say(line)
+        _tell(summary, table=form is None)
         if not summary.rows and limit != 0 and shard is None:
             say(f"relfast: no records in {', '.join(inputs)}: the input is empty")
     # a single shard may hold only unusable records while the other shards are good
@@ -164,6 +139,46 @@ def command(
     if fail_on_error and summary.count("invalid_record", "timeout", "crashed"):
         return EXIT_ROWS_FAILED
     return 0
+
+
+class _Watch:
+    """What is done after each block of a run: it shows progress, and warns early if no record so far could be
+    used; ``latest`` is the last state."""
+
+    def __init__(self, reporter: ProgressReporter, *, compiles: bool, quiet: bool) -> None:
+        from relfast.cli.compiling import Compiling
+        from relfast.cli.progress import scoring
+
+        self.latest: Progress | None = None
+        self._rows_before = 0
+        self._reporter, self._quiet, self._show = reporter, quiet, scoring(reporter)
+        self._compiling = Compiling(reporter, quiet=quiet) if compiles else None
+
+    def __call__(self, state: Progress) -> None:
+        from relfast.stats.unusable import describe
+
+        signals.check()
+        self.latest = state
+        if self._compiling is not None:
+            self._compiling.of_run(state)
+        useless_so_far = not self._rows_before and 0 < state.rows == state.invalid
+        self._rows_before = state.rows
+        if useless_so_far and not self._quiet and state.done_bytes != state.total_bytes:
+            # right after the first block, so that nobody waits hours for a run without a usable record
+            self._reporter.say(describe(state.causes(), state.rows, "command", so_far=True))
+        self._show(state)
+
+
+def _tell(summary: Summary, *, table: bool) -> None:
+    """Print where the rows are and how to list the lost ones, and, with ``table``, the numbers."""
+    from relfast.cli.table import how_to_list, print_summary
+
+    if table:
+        print_summary(summary)
+    if summary.output not in (None, "-"):
+        say(f"{summary.rows} rows in {summary.output}")
+    for line in how_to_list(summary):
+        say(line)
 
 
 def _check_engine(

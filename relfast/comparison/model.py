@@ -1,11 +1,11 @@
 """`Comparison`, the result of `relfast.comparison.compare`, as plain data; and its tables for terminals, CSV,
-LaTeX and notebooks."""
+Markdown and LaTeX."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from relfast.stats.intervals import Interval
 from relfast.stats.paired import DifferenceMethod
@@ -13,7 +13,6 @@ from relfast.stats.sums import rounded
 from relfast.tables import (
     Cell,
     csv_text,
-    html_table,
     latex_escape,
     latex_table,
     markdown_table,
@@ -25,25 +24,15 @@ from relfast.tables import (
     share,
     signed,
     three_decimals,
-    to_arrow,
-    to_pandas,
 )
 from relfast.tasks import TASKS
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
-
-def _plain(made: DataclassInstance) -> dict[str, Any]:
-    """A dataclass as dicts and lists; an `Interval` becomes a list of two numbers."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: plain(item) for key, item in value.items()}
-        return [plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-    result: dict[str, Any] = plain(asdict(made))
-    return result
+def _plain(value: Any) -> Any:
+    """A value of dicts and tuples as dicts and lists, so that an `Interval` is a list of two numbers."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [*map(_plain, value)] if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +141,6 @@ class TaskComparison:
     lost: int
     left_out: LeftOut
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON values; the keys are the fields' names."""
-        return _plain(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Flip:
@@ -220,7 +205,8 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values: what ``relfast compare -f json`` writes. The keys are the fields' names."""
-        return _plain(self)
+        made: dict[str, Any] = _plain(asdict(self))
+        return made
 
     def to_csv(self) -> str:
         """The text of a CSV file, with a row for each task and pair of runs. Names are written so that no
@@ -232,22 +218,10 @@ class Comparison:
         table = markdown_table(header_of(self), rows_of(self), text_columns=text_columns(self))
         return table + "".join(f"\n{markdown_text(line)}\n" for line in (methods(self), *self.notes))
 
-    def to_latex(self, caption: str | None = None, label: str | None = None) -> str:
+    def to_latex(self) -> str:
         """A table for a paper (needs ``booktabs``): means with their intervals; the best and what is not
         distinguishable from it in bold."""
-        return _latex(self, caption, label)
-
-    def to_pandas(self) -> Any:
-        """A `pandas.DataFrame` of what `to_csv` holds. Raises `MissingExtraError`."""
-        return to_pandas(self._columns(), "Comparison.to_pandas")
-
-    def to_arrow(self) -> Any:
-        """A `pyarrow.Table` of what `to_csv` holds. Raises `MissingExtraError`."""
-        return to_arrow(self._columns(), "Comparison.to_arrow")
-
-    def _columns(self) -> dict[str, list[Any]]:
-        columns = zip(*csv_rows(self), strict=True)
-        return {name: list(column) for name, column in zip(CSV_HEADER, columns, strict=True)}
+        return _latex(self)
 
     def __repr__(self) -> str:
         runs = ", ".join(run.name for run in self.runs)
@@ -257,15 +231,6 @@ class Comparison:
         )
         more = f"; {len(self) - 6} more" if len(self) > 6 else ""
         return f"<Comparison of {runs} by {self.metric}: {rows}{more}>"
-
-    def _repr_html_(self) -> str:
-        return html_table(
-            header_of(self),
-            rows_of(self),
-            caption=f"{self.metric}: {', '.join(run.name for run in self.runs)}",
-            notes=[methods(self), *self.notes],
-            text_columns=text_columns(self),
-        )
 
 
 _INTERVALS: Final = {
@@ -363,7 +328,7 @@ def _csv_row(comparison: Comparison, item: TaskComparison) -> list[object]:
     return [values[name] if name in values else getattr(item, name) for name in CSV_HEADER]
 
 
-def _latex(comparison: Comparison, caption: str | None, label: str | None) -> str:
+def _latex(comparison: Comparison) -> str:
     """A table of tasks × runs, see `best_in_bold`. For two runs it includes their differences; for
     more runs a second table has them."""
     runs = [run.name for run in comparison.runs]
@@ -394,7 +359,7 @@ def _latex(comparison: Comparison, caption: str | None, label: str | None) -> st
         rows.append(row)
     header = ["Task", *(f"{run}{unit}" for run in runs), *(["Difference", "$p$"] if two else [])]
     cells = [Cell(latex_escape(name)) if name != "$p$" else Cell(name) for name in header]
-    text = latex_table(cells, rows, caption=caption, label=label)
+    text = latex_table(cells, rows)
     if two:
         return text + _footnote(comparison)
     pairs: list[list[str | Cell]] = [

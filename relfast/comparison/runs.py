@@ -241,7 +241,8 @@ class _Opened:
             )
         summary = self.summary
         if summary is None and self.path is not None:
-            summary = _summary_beside(Path(self.path), len(columns))
+            beside = (found for _, found in _summaries_beside(Path(self.path)))
+            summary = next((found for found in beside if found.rows == len(columns)), None)
         signature = summary.signature or None if summary is not None else None
         if signature is None and self.path is not None:
             past = past_run(self.path)
@@ -299,11 +300,6 @@ def read_summary(path: Path) -> Summary | None:
         return Summary.from_dict(orjson.loads(path.read_bytes()))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
         return None
-
-
-def _summary_beside(path: Path, rows: int) -> Summary | None:
-    """The summary in the folder of a file of rows that names the file and counts as many rows, or None."""
-    return next((summary for _, summary in _summaries_beside(path) if summary.rows == rows), None)
 
 
 def _summaries_beside(path: Path) -> Iterator[tuple[Path, Summary]]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 import signal
 import socket
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
-from relfast.distributed.shards import Assignment, Method, Shard, answer, versions
+from relfast.distributed.shards import Method, Shard, answer, versions
+from relfast.distributed.storage import one_line
 from relfast.errors import MissingExtraError, ReadError, RelfastError, UsageError, WorkerError
 from relfast.support import telemetry
 
@@ -36,24 +35,39 @@ def node_cpus(ray: Any) -> list[int]:
 
 
 class Cluster:
-    """A connection to Ray, made by the first task. A context manager: leaving it shuts down the connection,
-    and a local Ray that was started for it.
+    """A connection to Ray. Leaving the context shuts down the connection, and a local Ray that was started
+    for it.
 
     Parameters
     ----------
     address
         ``auto``, ``HOST:PORT`` or ``ray://…``; None: the cluster of ``RAY_ADDRESS``, else the one of this
         machine, else a new local Ray for this run.
+    cpus
+        CPUs and worker processes for a shard; None: as many as fit into every node.
+
+    Raises
+    ------
+    UsageError
+        There is no cluster at the address, or no node has so many CPUs.
     """
 
-    def __init__(self, address: str | None) -> None:
+    def __init__(self, address: str | None, cpus: int | None) -> None:
         telemetry.turn_off()
         try:
             import ray
         except ImportError:
             raise MissingExtraError("scoring on Ray", "ray") from None
-        self._address, self._ray = address, ray
-        self._started = False
+        self._ray, self._started = ray, not ray.is_initialized()
+        if self._started:
+            self._connect(address)
+        nodes = node_cpus(ray)
+        self.cpus: int = min([CPUS_OF_TASK, *nodes]) if cpus is None else cpus
+        if nodes and self.cpus > max(nodes):
+            self.__exit__()
+            raise UsageError(
+                f"no node has {self.cpus} CPUs for a part (--workers); the largest has {max(nodes)}"
+            )
 
     def __enter__(self) -> Cluster:
         return self
@@ -62,14 +76,11 @@ class Cluster:
         if self._started:
             self._ray.shutdown()
 
-    def _connect(self) -> None:
-        """Connect to a cluster, or start a local Ray; nothing if Ray is connected. Raises `UsageError`."""
-        if self._ray.is_initialized():
-            return
-        if self._address is not None and not self._address.strip():
+    def _connect(self, address: str | None) -> None:
+        if address is not None and not address.strip():
             raise UsageError("the address of the Ray cluster is empty: auto, HOST:PORT, or leave it out")
         # as Ray does
-        address = os.environ.get("RAY_ADDRESS") or None if self._address is None else self._address
+        address = os.environ.get("RAY_ADDRESS") or None if address is None else address
         _knock(address)
         before = signal.getsignal(signal.SIGTERM)
         try:
@@ -78,55 +89,35 @@ class Cluster:
             # Ray's errors have no common base: a bare Exception where a raylet dies as it starts
             with contextlib.suppress(Exception):
                 self._ray.shutdown()  # of what has been started
-            reason = " ".join(str(error).split())[:200]
-            raise UsageError(f"no Ray cluster at {address or 'this machine'}: {reason}") from None
+            raise UsageError(f"no Ray cluster at {address or 'this machine'}: {one_line(error)}") from None
         finally:
             # Ray's own handler exits with status 0
             if before is not None and threading.current_thread() is threading.main_thread():
                 signal.signal(signal.SIGTERM, before)
-        self._started = True
 
     def run(
-        self, method: Method, shards: Sequence[Shard], assignment: Assignment, workers: int | None
+        self, method: Method, shards: Sequence[Shard], given: bytes
     ) -> Iterator[tuple[Shard, Any] | None]:
-        """Run a task for each shard. Yields (shard, result or `RelfastError`) in the order in which tasks
-        end, and None at least every `TICK` seconds while none ends. Left early, it ends its tasks.
-
-        ``workers`` are the processes that score a shard (None: as many as fit into every node).
-
-        Raises
-        ------
-        UsageError
-            There is no cluster at the address, or no node has so many CPUs.
-        """
-        if not shards:
-            return
-        self._connect()
-        nodes = node_cpus(self._ray)
-        cpus = min([CPUS_OF_TASK, *nodes]) if workers is None else workers
-        largest = max(nodes, default=cpus)
-        if cpus > largest:
-            raise UsageError(f"no node has {cpus} CPUs for a part (--workers); the largest has {largest}")
+        """Run a task for each shard; ``given`` is a pickled `relfast.distributed.shards.Assignment`. Yields
+        (shard, result or `RelfastError`) in the order in which tasks end, and None at least every `TICK`
+        seconds. Left early, it ends its tasks."""
         task = self._ray.remote(answer).options(
             name=f"relfast {method}",
-            num_cpus=1 if method == "count" else max(1, cpus),
+            num_cpus=1 if method == "count" else max(1, self.cpus),
             max_retries=RETRIES,
             retry_exceptions=[ReadError],
             scheduling_strategy="SPREAD",
         )
-        given = versions(), pickle.dumps(replace(assignment, workers=cpus)), method
+        told = versions()
         refs: dict[Any, Shard] = {}
         try:
             for shard in shards:
-                refs[task.remote(*given, shard)] = shard
+                refs[task.remote(told, given, method, shard)] = shard
             while refs:
-                ended = self._ray.wait([*refs], num_returns=1, timeout=TICK)[0]
-                if not ended:
-                    yield None
-                    continue
-                # all that have ended: a wait on 1,000 tasks for each one would dominate the driver's time
-                for ref in self._ray.wait([*refs], num_returns=len(refs), timeout=0)[0]:
+                # for all: a wait on 1,000 tasks for each one would dominate the driver's time
+                for ref in self._ray.wait([*refs], num_returns=len(refs), timeout=TICK)[0]:
                     yield refs.pop(ref), self._answer(ref)
+                yield None
         finally:
             if refs:
                 for ref in refs:
@@ -137,11 +128,11 @@ class Cluster:
         try:
             return self._ray.get(ref)
         except self._ray.exceptions.RayTaskError as error:
-            if isinstance(error.cause, RelfastError):
-                return error.cause
-            return WorkerError(_last_line(str(error)))
+            return (
+                error.cause if isinstance(error.cause, RelfastError) else WorkerError(repr(error.cause)[:300])
+            )
         except self._ray.exceptions.RayError as error:
-            return ReadError(f"given up after {1 + RETRIES} tries: {_last_line(str(error))}")
+            return ReadError(f"given up after {1 + RETRIES} tries: {one_line(error)}")
 
 
 def _knock(address: str | None) -> None:
@@ -152,11 +143,4 @@ def _knock(address: str | None) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()
     except (OSError, OverflowError) as error:
-        raise UsageError(
-            f"no Ray cluster at {address}: {getattr(error, 'strerror', None) or error}"
-        ) from None
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:300] if lines else "no reason given"
+        raise UsageError(f"no Ray cluster at {address}: {one_line(error)}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Unpack
 
 import numpy as np
@@ -13,6 +13,7 @@ from relfast.distributed.shards import be_modest
 from relfast.engine.calls.scorer import Scorer
 from relfast.engine.job import JobKeywords, workers_of
 from relfast.errors import UsageError
+from relfast.formats.stored import held
 from relfast.json_text import encode_json
 from relfast.records import Score
 
@@ -71,9 +72,8 @@ class RayScorer:
             The batch has another type, a column of one of those names, or a row with several responses.
         """
         cells = _cells(batch)
-        rows = [_record(dict(zip(cells, row, strict=True))) for row in zip(*cells.values(), strict=True)]
-        names = [self._prefix + name for name in COLUMNS]
-        if taken := sorted(set(names) & cells.keys()):
+        rows = [dict(zip(cells, map(held, row), strict=True)) for row in zip(*cells.values(), strict=True)]
+        if taken := sorted({self._prefix + name for name in COLUMNS} & cells.keys()):
             raise UsageError(f"the batch has a column {taken[0]!r} already: choose a prefix")
         if self._scorer is None:
             granted = _granted()
@@ -87,7 +87,7 @@ class RayScorer:
             scores[score.index] = score
         if several:
             raise UsageError(f"row {min(several)} has several samples: a row of a batch has one response")
-        return _with(batch, dict(zip(names, _columns(scores), strict=True)))
+        return _with(batch, self._prefix, [*map(_cells_of, scores)])
 
     def close(self) -> None:
         """End the workers."""
@@ -116,56 +116,28 @@ def _cells(batch: Any) -> dict[str, list[Any]]:
     raise UsageError(f"a batch is arrays by name, a DataFrame or a Table, not {type(batch).__name__}")
 
 
-def _record(row: Mapping[str, Any]) -> dict[str, Any]:
-    record = {name: _plain(value) for name, value in row.items()}
-    answer = record.get("answer")
-    if isinstance(answer, dict):
-        # a struct column holds the union of all rows' keys; a null is a key that the row does not have
-        record["answer"] = {key: value for key, value in answer.items() if value is not None}
-    return record
+def _cells_of(score: Score | None) -> tuple[str | None, bool | None, float, str | None, str | None]:
+    if score is None:  # of a filter of lm-evaluation-harness that is not scored
+        return None, None, float("nan"), None, None
+    reward = float("nan") if score.reward is None else float(score.reward)
+    # Arrow cannot hold lone surrogates
+    error = None if score.error is None else score.error["message"].encode("utf-8", "replace").decode()
+    return score.status, score.correct, reward, encode_json(score.metrics).decode(), error
 
 
-def _plain(value: Any) -> Any:
-    """A cell as a JSON value: numpy values converted, NaN (a missing value) as None."""
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and value != value else value
-
-
-def _columns(scores: Iterable[Score | None]) -> list[list[Any]]:
-    rows: list[tuple[Any, ...]] = []
-    for score in scores:
-        if score is None:  # of a filter of lm-evaluation-harness that is not scored
-            rows.append((None, None, float("nan"), None, None))
-            continue
-        reward = float("nan") if score.reward is None else float(score.reward)
-        error = None if score.error is None else score.error["message"]
-        rows.append((score.status, score.correct, reward, encode_json(score.metrics).decode(), error))
-    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in COLUMNS]
-
-
-def _with(batch: Any, columns: Mapping[str, list[Any]]) -> Any:
+def _with(batch: Any, prefix: str, rows: Sequence[Sequence[Any]]) -> Any:
+    """The batch with columns of these cells."""
+    columns = {
+        prefix + name: np.array([row[at] for row in rows], np.float64 if name == "reward" else object)
+        for at, name in enumerate(COLUMNS)
+    }
     if isinstance(batch, Mapping):
-        return {**batch, **{name: _array(name, values) for name, values in columns.items()}}
-    if hasattr(batch, "to_pydict"):
-        import pyarrow
+        return {**batch, **columns}
+    if not hasattr(batch, "to_pydict"):
+        return batch.assign(**columns)
+    import pyarrow
 
-        kinds = (pyarrow.string(), pyarrow.bool_(), pyarrow.float64(), pyarrow.string(), pyarrow.string())
-        for kind, (name, values) in zip(kinds, columns.items(), strict=True):
-            if kind == pyarrow.string():  # it cannot hold lone surrogates
-                values = [v if v is None else v.encode("utf-8", "replace").decode() for v in values]
-            batch = batch.append_column(name, pyarrow.array(values, kind))
-        return batch
-    return batch.assign(**{name: _array(name, values) for name, values in columns.items()})
-
-
-def _array(name: str, values: list[Any]) -> Any:
-    if name.endswith("reward"):
-        return np.array(values, np.float64)
-    array = np.empty(len(values), object)
-    array[:] = values
-    return array
+    kinds = (pyarrow.string(), pyarrow.bool_(), pyarrow.float64(), pyarrow.string(), pyarrow.string())
+    for kind, (name, values) in zip(kinds, columns.items(), strict=True):
+        batch = batch.append_column(name, pyarrow.array(values, kind))
+    return batch

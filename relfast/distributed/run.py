@@ -9,24 +9,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
+import pickle
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Final
 
 from relfast.distributed.cluster import Cluster
-from relfast.distributed.shards import NOTES, SUFFIXES, Assignment, Done, Method, Shard, cut, place
-from relfast.distributed.storage import Folder, expand, is_url
+from relfast.distributed.shards import NOTES, Assignment, Done, Method, Shard, cut, place, suffix_of
+from relfast.distributed.storage import DRAFT, Folder, expand, is_url
 from relfast.engine.columns.segments import Tell, tell_nobody
 from relfast.engine.files.io.commit_log import fingerprint
 from relfast.engine.files.io.parquet import require_parquet
 from relfast.engine.files.io.sources import STDIN, find_sources, paths_in
-from relfast.engine.files.run import Progress, filter_note
+from relfast.engine.files.run import Progress, summary_of
 from relfast.engine.job import Job, count_of, workers_of
-from relfast.engine.signature import signature
 from relfast.errors import (
     InputError,
     OutputExistsError,
@@ -36,11 +35,10 @@ from relfast.errors import (
     UsageError,
 )
 from relfast.json_text import Undecodable, decode_object, encode_indented
-from relfast.stats.summary import Summary, Tally, summarize
+from relfast.stats.summary import Summary, Tally
 from relfast.stats.unusable import Cause, Unusable
 from relfast.support.growing import GrowingFile, check_settings
 from relfast.support.outputs import keep_apart
-from relfast.tasks import TASKS
 
 PART_BYTES: Final = 64 * 2**20
 """Bytes of input of a shard: a second's work of a text task, minutes of chemistry. That is large enough to
@@ -49,8 +47,8 @@ that it ran."""
 
 _SHOWN: Final = 5
 _RUN, _MANIFEST, _LOCK = "run.json", "manifest.json", ".lock"
-_DRAFT: Final = re.compile(r"\.[0-9a-f]{32}\.part\.")
-_ROWS: Final = re.compile(r"part-\d{6,}\.")
+_OURS: Final = re.compile(rf"part-\d{{6,}}\.|({_RUN}|{_MANIFEST}|{NOTES})$|{re.escape(DRAFT)}")
+"""What a run has written into its folder."""
 
 
 def score_on_ray(
@@ -106,8 +104,7 @@ def score_on_ray(
     names = [path for name in inputs for path in expand(name)]
     job = job.of_files(len(names))
     shards = cut(names, job, part_bytes)
-    suffix = next((suffix for suffix in SUFFIXES if folder.path.endswith(suffix)), ".jsonl")
-    if suffix == ".parquet":
+    if suffix_of(folder) == ".parquet":
         require_parquet()
     read = {"INPUT": list(dict.fromkeys(shard.path for shard in shards)), "--data": paths_in(gold)}
     keep_apart("score --engine ray", {"-o": [folder.path], "--summary": [summary] if summary else [], **read})
@@ -118,14 +115,14 @@ def score_on_ray(
     failed: dict[str, str] = {}
     state.causes = lambda: _causes(done, names)
     with (
-        RunFolder(folder, settings, resume=resume, overwrite=overwrite) as target,
-        Cluster(address) as cluster,
+        Cluster(address, workers_of(workers)) as cluster,
+        _held(folder, settings, resume=resume, overwrite=overwrite),
     ):
+        given = pickle.dumps(Assignment(job, cluster.cpus, folder))
 
         def answers(method: Method, of: Sequence[Shard]) -> Iterator[tuple[Shard, Any]]:
             """What nodes say of shards; what cannot be read has failed, all else raises. Shows progress."""
-            how = Assignment(job, 0, folder, suffix)
-            for told in cluster.run(method, of, how, workers_of(workers)):
+            for told in cluster.run(method, of, given):
                 if told is not None and isinstance(error := told[1], InputError):
                     failed[str(told[0])] = str(error).removeprefix(f"{told[0].path}: ")
                 elif told is not None and isinstance(told[1], RelfastError):
@@ -137,7 +134,7 @@ def score_on_ray(
 
         counted = dict(answers("count", shards))
         placed = list(place((counted[shard] for shard in shards if shard in counted), limit))
-        before = {shard: Done.before(folder, shard, suffix) for shard in placed} if resume else {}
+        before = {shard: Done.before(folder, shard) for shard in placed} if resume else {}
         for earlier in filter(None, before.values()):
             _add(state, done, earlier)
         state.resumed_rows, state.resumed_bytes = state.rows, state.done_bytes
@@ -150,18 +147,17 @@ def score_on_ray(
         found.unusable = _causes(done, names)
         found.output = folder.path if output is None else output
         found.seconds = round(time.monotonic() - state.started, 3)
-        target.finish(done, failed, found.to_dict())
-    _check(failed, len(done), found.output)
+        _finish(folder, done, failed, found.to_dict())
+    if failed:
+        raise _failure(failed, len(done), found.output)
     return found
 
 
-def _check(failed: Mapping[str, str], n_done: int, output: str | None) -> None:
-    """Raise `ReadError` that names shards which could not be read, if there are any."""
-    if not failed:
-        return
+def _failure(failed: Mapping[str, str], n_done: int, output: str | None) -> ReadError:
+    """The error that names shards which could not be read."""
     shown = "; ".join(f"{what}: {reason}" for what, reason in [*failed.items()][:_SHOWN])
     more = f"; and {len(failed) - _SHOWN} more (manifest.json)" if len(failed) > _SHOWN else ""
-    raise ReadError(
+    return ReadError(
         f"{len(failed)} of {n_done + len(failed)} parts failed: {shown}{more}. The others"
         f" are in {output}; --resume tries these again"
     )
@@ -169,7 +165,7 @@ def _check(failed: Mapping[str, str], n_done: int, output: str | None) -> None:
 
 def _add(state: Progress, done: list[Done], item: Done) -> None:
     done.append(item)
-    state.rows += item.rows
+    state.rows += item.tally.rows
     state.done_bytes += item.shard.end - item.shard.start
     invalid, timeouts, crashes = item.tally.statuses("invalid_record", "timeout", "crashed")
     state.invalid, state.timeouts = state.invalid + invalid, state.timeouts + timeouts
@@ -195,21 +191,14 @@ def _summary(done: Sequence[Done], placed: Sequence[Shard], job: Job, limit: int
     for item in done:
         tally.merge(item.tally)
     filters = list(dict.fromkeys(shard.filter for shard in placed if shard.filter is not None))
-    tasks = [name for name in TASKS if name in tally.tasks]
-    summary = summarize(tally, signature(job, tasks, filters, limit=limit))
-    if filters:
-        summary.notes.append(filter_note(filters))
-    return summary
+    return summary_of(tally, job, filters, limit)
 
 
-def _is_ours(name: str) -> bool:
-    """Whether a run has written this entry of its folder."""
-    return bool(_DRAFT.match(name) or _ROWS.match(name)) or name in (_RUN, _MANIFEST, NOTES)
-
-
-class RunFolder:
-    """The output folder of a run, a context manager that holds its lock. Object stores have none; in them
-    files appear complete.
+@contextmanager
+def _held(folder: Folder, settings: Mapping[str, Any], *, resume: bool, overwrite: bool) -> Iterator[None]:
+    """Make the output folder ready for a run and hold its lock. Object stores have none; in them files
+    appear complete. What tasks that were ended have left goes at the end, and all that the run has made if an
+    error ends it before it has scored anything.
 
     Raises
     ------
@@ -220,79 +209,67 @@ class RunFolder:
     OutputError
         The folder cannot be written, or another run is writing it.
     """
-
-    def __init__(self, folder: Folder, settings: Mapping[str, Any], *, resume: bool, overwrite: bool) -> None:
-        self._folder: Folder = folder
-        self._lock: GrowingFile | None = None
-        there = [name for name in folder.names() if name != _LOCK]
-        self._new, self._made = not there, not os.path.isdir(folder.path)
-        if there and not (resume or overwrite):
-            raise OutputExistsError(folder.path, resumable=True)
-        folder.make()
-        if not is_url(folder.path):
-            # the lock file is not removed: a process that waits for the lock has it open already
-            self._lock = GrowingFile(folder.join(_LOCK))
-        try:
-            if resume and there:
-                check_settings(self._settings_before(), settings, folder.join(_RUN), folder.path)
-            else:
-                for name in filter(_is_ours, there):
+    there = [name for name in folder.names() if name != _LOCK]
+    if there and not (resume or overwrite):
+        raise OutputExistsError(folder.path, resumable=True)
+    folder.make("")
+    # the lock file is not removed: a process that waits for the lock has it open already
+    lock = None if is_url(folder.path) else GrowingFile(folder.join(_LOCK))
+    try:
+        if resume and there:
+            check_settings(_settings_in(folder), settings, folder.join(_RUN), folder.path)
+        else:
+            for name in filter(_OURS.match, there):
+                folder.remove(name)
+        folder.make(NOTES)
+        folder.write(_RUN, encode_indented({"run": settings}))
+        yield
+    except RelfastError:
+        if not there and not folder.names(NOTES):
+            for name in (NOTES, _RUN):
+                folder.remove(name)
+        raise
+    finally:
+        with suppress(RelfastError, OSError):
+            for name in folder.names():
+                if name.startswith(DRAFT):
                     folder.remove(name)
-            folder.make(NOTES)
-            folder.write(_RUN, encode_indented({"run": settings}))
-        except BaseException:
-            self._unlock()
-            raise
+        if lock is not None:
+            lock.close()
 
-    def _settings_before(self) -> Mapping[str, Any] | None:
-        try:
-            before: Any = decode_object(self._folder.read(_RUN) or b"")["run"]
-        except (Undecodable, KeyError):
-            return None
-        return dict(before)
 
-    def finish(self, done: Sequence[Done], failed: Mapping[str, str], summary: Mapping[str, Any]) -> None:
-        """Write the manifest, and remove files of rows that are of no shard."""
-        files = {item.file for item in done}
-        for name in self._folder.names():
-            if _ROWS.match(name) and name not in files:
-                self._folder.remove(name)
-        manifest = {
-            "relfast_manifest": 1,
-            "complete": not failed,
-            "rows": sum(item.rows for item in done),
-            "parts": [
-                {
-                    "file": item.file,
-                    "input": item.shard.path,
-                    "start": item.shard.start,
-                    "end": item.shard.end,
-                    "first_index": item.shard.first_index,
-                    "rows": item.rows,
-                    "bytes": item.size,
-                }
-                for item in done
-            ],
-            "failed": [{"what": what, "reason": reason} for what, reason in failed.items()],
-            "summary": summary,
+def _settings_in(folder: Folder) -> Mapping[str, Any] | None:
+    try:
+        return dict(decode_object(folder.read(_RUN) or b"")["run"])
+    except (Undecodable, KeyError):
+        return None
+
+
+def _finish(
+    folder: Folder, done: Sequence[Done], failed: Mapping[str, str], summary: Mapping[str, Any]
+) -> None:
+    """Write the manifest, and remove files of rows that are of no shard."""
+    for name in folder.names():
+        if name.startswith("part-") and name not in {item.file for item in done}:
+            folder.remove(name)
+    parts = [
+        {
+            "file": item.file,
+            "input": item.shard.path,
+            "start": item.shard.start,
+            "end": item.shard.end,
+            "first_index": item.shard.first_index,
+            "rows": item.tally.rows,
+            "bytes": item.size,
         }
-        self._folder.write(_MANIFEST, encode_indented(manifest))
-
-    def __enter__(self) -> RunFolder:
-        return self
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        """Remove what tasks that were ended have left; after an error such as a wrong address all that this
-        run has written, if it has scored nothing and the folder was empty before."""
-        with contextlib.suppress(RelfastError, OSError):
-            drafts = filter(_DRAFT.match, self._folder.names())
-            empty = isinstance(error, RelfastError) and self._new and not self._folder.names(NOTES)
-            for name in [*drafts, *((NOTES, _RUN, _LOCK) if empty else ())]:
-                self._folder.remove(name)
-            if empty and self._made and not is_url(self._folder.path):
-                os.rmdir(self._folder.path)
-        self._unlock()
-
-    def _unlock(self) -> None:
-        if self._lock is not None:
-            self._lock.close()
+        for item in done
+    ]
+    manifest = {
+        "relfast_manifest": 1,
+        "complete": not failed,
+        "rows": sum(item.tally.rows for item in done),
+        "parts": parts,
+        "failed": [{"what": what, "reason": reason} for what, reason in failed.items()],
+        "summary": summary,
+    }
+    folder.write(_MANIFEST, encode_indented(manifest))

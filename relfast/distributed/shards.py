@@ -11,32 +11,32 @@ import os
 import pickle
 import socket
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, Literal
 
 from relfast import __version__
-from relfast.distributed.storage import Folder, head, is_url, local_copy, size_and_version
+from relfast.distributed.storage import Folder, at_hand, head, is_url, size_and_version
 from relfast.embed import THREADS_VARIABLE
 from relfast.engine.columns.blocks import Block
 from relfast.engine.columns.scoring import EMBEDDED
 from relfast.engine.columns.segments import Blocks
 from relfast.engine.files.first_causes import FirstCauses
 from relfast.engine.files.io.codecs import Codec
+from relfast.engine.files.io.commit_log import Commit
 from relfast.engine.files.io.filters import HEAD_BYTES as FILTER_BYTES
 from relfast.engine.files.io.filters import Filters
 from relfast.engine.files.io.reader import cut_file, cut_parquet, cut_stream, first_lines
-from relfast.engine.files.io.sources import HEAD_BYTES, Source, check_foreign, codec_of, iterate_lines
-from relfast.engine.files.io.writer import encoder
+from relfast.engine.files.io.sources import HEAD_BYTES, Source, check_foreign, codec_of
+from relfast.engine.files.io.writer import FileWriter
 from relfast.engine.files.run import in_process, on_pool
 from relfast.engine.job import Job
 from relfast.engine.signature import embedder_of, packages_of, version
 from relfast.errors import InputError, ReadError, UsageError
-from relfast.json_text import decode_object, encode_json
+from relfast.json_text import encode_json
 from relfast.stats.tally import Tally, TaskTally
 from relfast.stats.unusable import Cause, Unusable
-from relfast.support.outputs import writing
 from relfast.tasks import TASKS
 
 NOTES: Final = "_parts"
@@ -122,12 +122,11 @@ def place(counted: Iterable[Shard], limit: int | None) -> Iterator[Shard]:
 @dataclass(frozen=True, slots=True)
 class Assignment:
     """What every node is told of a run. ``workers`` are the processes that score a shard (0: none but the
-    task's own); rows go to ``folder``, in files that end in ``suffix``."""
+    task's own)."""
 
     job: Job
     workers: int
     folder: Folder
-    suffix: str
 
 
 Method = Literal["count", "score"]
@@ -160,7 +159,7 @@ def answer(wanted: dict[str, str], pickled: bytes, method: Method, shard: Shard)
         raise UsageError(f"node {host} does not see the output: name a folder that all nodes share, or a URL")
     if method == "count":
         return count(shard, run.job)
-    return score(shard, run.job, kept_pool(pickled)[1], run.folder, run.suffix)
+    return score(shard, run.job, kept_pool(pickled)[1], run.folder)
 
 
 @lru_cache(maxsize=1)
@@ -187,7 +186,7 @@ def count(shard: Shard, job: Job) -> Shard:
         shard = replace(shard, start=_line_start(shard, shard.start), end=_line_start(shard, shard.end))
     # the filter is read from the first bytes of an input
     least = FILTER_BYTES + 1 if shard.start == 0 else 0
-    with _at_hand(shard, min(max(shard.end, least), shard.size)) as (path, offset):
+    with at_hand(shard.path, shard.start, min(max(shard.end, least), shard.size)) as (path, offset):
         if shard.start == 0:
             source = Source(path, shard.codec, seekable=shard.codec == "plain")
             shard = replace(shard, filter=Filters([source], job.dialect, job.filter)[0])
@@ -207,16 +206,6 @@ def _line_start(shard: Shard, at: int) -> int:
             return at + end + 1
         at += len(piece)
     return shard.size
-
-
-@contextmanager
-def _at_hand(shard: Shard, end: int) -> Iterator[tuple[str, int]]:
-    """A local file that holds the shard's bytes, up to ``end``, and the place of its first in the input."""
-    if is_url(shard.path):
-        with local_copy(shard.path, shard.start, end) as path:
-            yield path, shard.start
-    else:
-        yield shard.path, 0
 
 
 def _blocks(shard: Shard, path: str, offset: int, job: Job) -> Iterator[Block]:
@@ -245,35 +234,33 @@ def _to_score(shard: Shard, blocks: Iterator[Block]) -> Iterator[Block]:
         raise ReadError("it changed while it was read", file=shard.path)
 
 
-def score(shard: Shard, job: Job, score_blocks: Blocks, folder: Folder, suffix: str) -> Done:
+def score(shard: Shard, job: Job, score_blocks: Blocks, folder: Folder) -> Done:
     """Score a shard. When this returns, its rows and its note are in the folder. Raises as `answer`."""
     _check_unchanged(shard)
     tally = Tally()
     causes = FirstCauses((), job, Unusable(MOST), shard.first_index - shard.line)
-    name = f"part-{shard.number:06}{suffix}"
-    with folder.draft(name) as path:
-        rows_path = f"{path}.jsonl" if suffix == ".parquet" else path
-        encode = encoder(rows_path) or bytes
-        with writing(name), open(rows_path, "wb") as file, _at_hand(shard, shard.end) as (copy, offset):
-            for block, segments in score_blocks(_to_score(shard, _blocks(shard, copy, offset, job))):
-                if rows := b"".join([segment.rows for segment in segments]):
-                    file.write(encode(rows))
-                for segment in segments:
-                    tally.merge(segment.tally)
-                    if segment.tally.count("invalid_record"):
-                        causes.rows(segment.rows, block)
-            if not tally.rows:
-                file.write(encode(b""))
-        if suffix == ".parquet":
-            from relfast.engine.files.io.parquet import write_rows
-
-            with writing(name):
-                write_rows(lambda: map(decode_object, iterate_lines(rows_path)), path)
-                os.unlink(rows_path)
-    embedder = embedder_of(job) if EMBEDDED & tally.tasks.keys() else ""
-    done = Done(shard, name, tally.rows, folder.size(name) or 0, tally, embedder, causes.unusable)
+    done = Done(shard, f"part-{shard.number:06}{suffix_of(folder)}", tally, causes.unusable)
+    with (
+        folder.draft(done.file) as path,
+        closing(FileWriter(path, {}, resume=False, overwrite=False)) as writer,
+        at_hand(shard.path, shard.start, shard.end) as (copy, offset),
+    ):
+        for block, segments in score_blocks(_to_score(shard, _blocks(shard, copy, offset, job))):
+            writer.write(b"".join([segment.rows for segment in segments]), Commit(0, block.then))
+            for segment in segments:
+                tally.merge(segment.tally)
+                if segment.tally.count("invalid_record"):
+                    causes.rows(segment.rows, block)
+        writer.finish(tally.rows)
+        done.size = os.path.getsize(path)
+    done.embedder = embedder_of(job) if EMBEDDED & tally.tasks.keys() else ""
     folder.write(done.note, done.to_json())
     return done
+
+
+def suffix_of(folder: Folder) -> str:
+    """How the names of files of rows end in a folder."""
+    return next((suffix for suffix in SUFFIXES if folder.path.endswith(suffix)), ".jsonl")
 
 
 @dataclass(slots=True)
@@ -286,11 +273,10 @@ class Done:
 
     shard: Shard
     file: str
-    rows: int
-    size: int
     tally: Tally
+    unusable: Unusable
+    size: int = 0
     embedder: str = ""
-    unusable: Unusable = field(default_factory=Unusable)
 
     @property
     def note(self) -> str:
@@ -299,7 +285,9 @@ class Done:
     def to_json(self) -> bytes:
         return encode_json(
             {
-                **{name: getattr(self, name) for name in ("file", "rows", "size", "embedder")},
+                "file": self.file,
+                "size": self.size,
+                "embedder": self.embedder,
                 "shard": asdict(self.shard),
                 "tasks": {name: asdict(task) for name, task in self.tally.tasks.items()},
                 "unusable": [[*key, asdict(cause)] for key, cause in self.unusable.causes.items()],
@@ -308,20 +296,17 @@ class Done:
         )
 
     @classmethod
-    def before(cls, folder: Folder, shard: Shard, suffix: str) -> Done | None:
+    def before(cls, folder: Folder, shard: Shard) -> Done | None:
         """What an earlier run has done of a shard; None if its note is of another one or torn, or its rows
         are not as many bytes as that says."""
-        file = f"part-{shard.number:06}{suffix}"
-        done = cls(shard, file, 0, 0, Tally())
         try:
-            note: Any = json.loads(
-                folder.read(done.note) or b""
-            )  # sums are integers longer than orjson reads
+            # sums are integers longer than orjson reads
+            note: Any = json.loads(folder.read(f"{NOTES}/{shard.number:06}.json") or b"")
             tasks = {name: TaskTally(**task) for name, task in note["tasks"].items()}
-            done.tally = Tally(tasks, bytearray(base64.b64decode(note["samples"])))
-            done.unusable = Unusable.of({(a, b): Cause(**cause) for a, b, cause in note["unusable"]})
-            done.rows, done.size, done.embedder = note["rows"], note["size"], note["embedder"]
-            fits = (note["shard"], note["file"], folder.size(file)) == (asdict(shard), file, done.size)
-        except (ValueError, KeyError, TypeError):
+            tally = Tally(tasks, bytearray(base64.b64decode(note["samples"])))
+            unusable = Unusable.of({(a, b): Cause(**cause) for a, b, cause in note["unusable"]})
+            done = cls(shard, note["file"], tally, unusable, note["size"], note["embedder"])
+            size, _ = size_and_version(folder.join(done.file))
+        except (ValueError, KeyError, TypeError, ReadError):
             return None
-        return done if fits else None
+        return done if (note["shard"], size) == (asdict(shard), done.size) else None

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import tempfile
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from relfast.engine.files.io.codecs import CHUNK
 from relfast.engine.files.io.sources import inputs_among, paths_of
-from relfast.errors import InputError, MissingExtraError, OutputError, ReadError, RelfastError, told_of
+from relfast.errors import InputError, MissingExtraError, OutputError, ReadError, RelfastError
 from relfast.support.outputs import writing
 
 _GLOB: Final = frozenset("*?[")
@@ -25,9 +23,19 @@ _VERSIONS: Final = (
 """Names of file systems for an object's version, which changes with the object; the most reliable first."""
 
 
+DRAFT: Final = ".draft-"
+"""How the names of folders begin in which files are being written."""
+
+
 def is_url(path: str) -> bool:
     """Whether a path has a protocol, such as ``s3://…`` or ``memory://…``."""
     return "://" in path
+
+
+def one_line(error: BaseException) -> str:
+    """What an error of another package says."""
+    text = getattr(error, "strerror", None) or " ".join(str(error).split())[:200] or type(error).__name__
+    return str(text)
 
 
 @contextlib.contextmanager
@@ -44,20 +52,15 @@ def _opened(path: str, kind: type[ReadError] | type[OutputError] = ReadError) ->
     try:
         system, at = fsspec.core.url_to_fs(path) if is_url(path) else (fsspec.filesystem("file"), path)
     except (ImportError, ValueError) as error:  # its package is missing, or the protocol is unknown
-        raise InputError(_line(error), file=path) from None
+        raise InputError(one_line(error), file=path) from None
     try:
         yield system, at
     except RelfastError:
         raise
     except Exception as error:
         if kind is OutputError:
-            raise OutputError(path, _line(error)) from error
-        raise ReadError(_line(error), file=path) from error
-
-
-def _line(error: BaseException) -> str:
-    text = getattr(error, "strerror", None) or " ".join(str(error).split())[:200] or type(error).__name__
-    return str(text)
+            raise OutputError(path, one_line(error)) from error
+        raise ReadError(one_line(error), file=path) from error
 
 
 def expand(name: str) -> list[str]:
@@ -72,26 +75,21 @@ def expand(name: str) -> list[str]:
         return paths_of(name)
     with _opened(name) as (system, path):
         if _GLOB & set(path):
-            found = [at for at in sorted(system.glob(path)) if system.isfile(at)]
-            if not found:
-                raise InputError("nothing matches this pattern", file=name)
+            found, none = (
+                [at for at in sorted(system.glob(path)) if system.isfile(at)],
+                "nothing matches this",
+            )
         elif system.isdir(path):
-            found = inputs_among(system.ls(path, detail=False))
-            if not found:
-                raise InputError("no input in this folder", file=name)
-        elif system.exists(path):
-            found = [path]
+            found, none = inputs_among(system.ls(path, detail=False)), "no input in this folder"
         else:
-            raise InputError("no such file", file=name)
+            found, none = [path] if system.exists(path) else [], "no such file"
+        if not found:
+            raise InputError(none, file=name)
         return [str(system.unstrip_protocol(at)) for at in found]
 
 
 def size_and_version(path: str) -> tuple[int, str]:
-    """Size of a file in bytes, and a version text that changes with the file. Raises `InputError`."""
-    if not is_url(path):
-        with told_of(path):
-            stat = os.stat(path)
-        return stat.st_size, str(stat.st_mtime_ns)
+    """Size of a file in bytes, and a version text that changes with the file. Raises `ReadError`."""
     with _opened(path) as (system, at):
         system.invalidate_cache(at)  # fsspec caches listings
         entry = system.info(at)
@@ -109,24 +107,22 @@ def head(path: str, length: int, start: int = 0) -> bytes:
 
 
 @contextlib.contextmanager
-def local_copy(path: str, start: int = 0, end: int | None = None) -> Iterator[str]:
-    """A temporary local file with bytes ``start`` to ``end`` of a URL (None: to its end).
-
-    Raises
-    ------
-    ReadError
-        The URL cannot be read.
-    """
+def at_hand(path: str, start: int, end: int) -> Iterator[tuple[str, int]]:
+    """A local file that holds bytes ``start`` to ``end`` of a path or URL, and the place of its first byte
+    in that. Raises `ReadError`."""
+    if not is_url(path):
+        yield path, 0
+        return
     with tempfile.TemporaryDirectory(prefix="relfast-") as folder:
         # the same name, since readers recognise formats by it, too
         target = os.path.join(folder, os.path.basename(path) or "input")
         with _opened(path) as (system, at), system.open(at, "rb") as source, open(target, "wb") as file:
             source.seek(start)
-            left = math.inf if end is None else end - start
-            while piece := source.read(int(min(CHUNK, left))):
+            left = end - start
+            while piece := source.read(min(CHUNK, left)):
                 file.write(piece)
                 left -= len(piece)
-        yield target
+        yield target, start
 
 
 class Folder:
@@ -136,19 +132,12 @@ class Folder:
         self.path = path.rstrip("/") if is_url(path) else os.path.abspath(path)
 
     def join(self, name: str) -> str:
-        return f"{self.path}/{name}"
+        return f"{self.path}/{name}" if name else self.path
 
-    def make(self, name: str = "") -> None:
-        """Make the folder, or the folder ``name`` within it. Raises `OutputError`."""
-        with _opened(self.join(name) if name else self.path, OutputError) as (system, at):
+    def make(self, name: str) -> None:
+        """Make the folder, and the folder ``name`` within it. Raises `OutputError`."""
+        with _opened(self.join(name), OutputError) as (system, at):
             system.makedirs(at, exist_ok=True)
-
-    def size(self, name: str) -> int | None:
-        """Size of a file in bytes; None if it does not exist."""
-        try:
-            return size_and_version(self.join(name))[0]
-        except InputError:
-            return None
 
     def read(self, name: str) -> bytes | None:
         """The content of a file; None if it does not exist or cannot be read."""
@@ -158,7 +147,7 @@ class Folder:
 
     def names(self, folder: str = "") -> list[str]:
         """Sorted names of the entries of this folder, or of one within it; none if it does not exist."""
-        with _opened(self.join(folder) if folder else self.path) as (system, at):
+        with _opened(self.join(folder)) as (system, at):
             found = system.ls(at, detail=False) if system.isdir(at) else ()
             return sorted(str(path).rstrip("/").rpartition("/")[2] for path in found)
 
@@ -176,22 +165,13 @@ class Folder:
     @contextlib.contextmanager
     def draft(self, name: str) -> Iterator[str]:
         """A local path to write a file to, which becomes ``name`` when the context is left: by a rename
-        within a local folder, by an upload to a URL.
-        """
-        if is_url(self.path):
-            with tempfile.TemporaryDirectory(prefix="relfast-") as folder:
-                path = os.path.join(folder, os.path.basename(name))
-                yield path
-                with _opened(self.join(name), OutputError) as (system, at):
-                    system.put_file(path, at)
-            return
-        # beside the target, so that the last step is a rename
-        within, base = os.path.split(name)
-        path = self.join(os.path.join(within, f".{uuid.uuid4().hex}.part.{base}"))
-        try:
+        within a local folder, by an upload to a URL."""
+        within = None if is_url(self.path) else self.path
+        with tempfile.TemporaryDirectory(prefix=DRAFT, dir=within, ignore_cleanup_errors=True) as place:
+            path = os.path.join(place, os.path.basename(name))
             yield path
-            with writing(self.join(name)):
-                os.replace(path, self.join(name))
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(path)
+            with _opened(self.join(name), OutputError) as (system, at):
+                if within is None:
+                    system.put_file(path, at)
+                else:
+                    os.replace(path, at)

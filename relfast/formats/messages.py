@@ -44,8 +44,10 @@ def plain_messages(value: Any) -> Any:
             messages = [*map(_message, value)]
             return value if None in messages else messages
         return value
+    except MemoryError:
+        raise
     except Exception:
-        return value  # a foreign class whose methods raise
+        return value  # a foreign class, whose methods may raise anything: its score says that it is no text
 
 
 def _message(value: Any) -> Mapping[str, Any] | None:

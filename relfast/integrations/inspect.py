@@ -26,10 +26,10 @@ from relfast.engine.calls.scorer import Scorer as Engine
 from relfast.errors import UsageError
 from relfast.formats import read_row
 from relfast.formats.failure import NoResponse
+from relfast.formats.stored import gold_of
 from relfast.records import Score as Row
 from relfast.rewards.problems import Problem, from_file, generated
 from relfast.rewards.shared import field
-from relfast.rewards.stored import gold_of
 from relfast.tasks import TASKS
 
 __all__ = ["relfast_scorer", "relfast_task", "sample_of"]

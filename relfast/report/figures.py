@@ -59,14 +59,10 @@ Curves = Mapping[str, Mapping[int, Point]]
 def dots(title: str, groups: Sequence[str], runs: Mapping[str, Mapping[str, Point]], label: str) -> Canvas:
     """A dot plot of shares from 0 to 1: one line per group, one dot with its interval per run."""
     shown = [name for name in groups if any(name in points for points in runs.values())]
-    many = len(runs) > 1
-    canvas = Canvas(
-        title, height=max(2.4, 1.3 + (0.3 + 0.16 * len(runs)) * len(shown) + 0.26 * many * len(runs))
-    )
-    axes = canvas.axes
+    canvas = _dotted(title, shown, runs)
+    axes, many = canvas.axes, len(runs) > 1
     if not shown:
         return canvas.say("no scored row")
-    _beside(axes, shown, runs)
     if not many:
         for k, name in enumerate(shown):
             for point in (points[name] for points in runs.values() if name in points):
@@ -75,31 +71,29 @@ def dots(title: str, groups: Sequence[str], runs: Mapping[str, Mapping[str, Poin
     axes.set_xlim(-0.01, 1.01 if many else 1.26)
     percent_axis(axes.xaxis)
     axes.set_xlabel(label)
-    if many:
-        _legend(canvas, [*runs])
     return canvas
 
 
 def differences(title: str, tasks: Sequence[str], pairs: Mapping[str, Mapping[str, Point]]) -> Canvas:
     """A dot plot of differences of shares (−1 to 1): one line per task, one dot with its interval per pair of
     runs, 0 marked."""
-    many = len(pairs) > 1
-    canvas = Canvas(title, height=1.4 + (0.14 + 0.16 * len(pairs)) * len(tasks) + 0.26 * many * len(pairs))
+    canvas = _dotted(title, tasks, pairs)
     axes = canvas.axes
-    _beside(axes, tasks, pairs)
     axes.axvline(0, color=INK, linewidth=1)
     every = [value for points in pairs.values() for each in points.values() for value in each[:3]]
     limit = min(1.0, max(0.05, 1.08 * max((abs(value) for value in every if value is not None), default=0)))
     axes.set_xlim(-limit, limit)
     axes.xaxis.set_major_formatter(lambda value, _: percent_points(value).removesuffix(".0"))
     axes.set_xlabel("percentage points")
-    if many:
-        _legend(canvas, [*pairs])
     return canvas
 
 
-def _beside(axes: Any, groups: Sequence[str], runs: Mapping[str, Mapping[str, Point]]) -> None:
-    """One line per group, with a dot and its interval per run, beside each other."""
+def _dotted(title: str, groups: Sequence[str], runs: Mapping[str, Mapping[str, Point]]) -> Canvas:
+    """A canvas with one line per group, and on it a dot and its interval per run, beside each other."""
+    many = len(runs) > 1
+    height = 1.3 + (0.3 + 0.16 * len(runs)) * len(groups) + 0.26 * many * len(runs)
+    canvas = Canvas(title, height=max(2.4, height))
+    axes = canvas.axes
     step = 0.64 / max(1, len(runs))
     for at, (run, points) in enumerate(runs.items()):
         places = [k + (at - (len(runs) - 1) / 2) * step for k, name in enumerate(groups) if name in points]
@@ -108,6 +102,9 @@ def _beside(axes: Any, groups: Sequence[str], runs: Mapping[str, Mapping[str, Po
     axes.set_yticks(range(len(groups)), [short(name) for name in groups])
     axes.set_ylim(len(groups) - 0.4, -0.6)
     axes.grid(axis="y", visible=False)
+    if many and groups:
+        _legend(canvas, [*runs])
+    return canvas
 
 
 def _legend(canvas: Canvas, names: Sequence[str], *what: Any) -> None:
@@ -381,16 +378,15 @@ def quadrants(
     axes.axvline(threshold, color=INK, linestyle="--", linewidth=1)
     axes.axhline(0.5, color=INK, linestyle="--", linewidth=1)
     corners = {
-        "robust": (0.99, 0.98, "right", "top", "robust reasoning"),
-        "lucky": (0.01, 0.98, "left", "top", "lucky guess"),
-        "hallucination": (0.99, 0.02, "right", "bottom", "hallucination"),
-        "failure": (0.01, 0.02, "left", "bottom", "complete failure"),
+        "robust": (0.99, 0.98, "right", "top"),
+        "lucky": (0.01, 0.98, "left", "top"),
+        "hallucination": (0.99, 0.02, "right", "bottom"),
+        "failure": (0.01, 0.02, "left", "bottom"),
     }
-    for name, (x, y, ha, va, words) in corners.items():
-        axes.text(
-            x, y, f"{words}: {share(shares.get(name, 0.0))}", transform=axes.transAxes, ha=ha, va=va,
-            fontsize=letters(), fontweight="bold", color=INK,
-        )  # fmt: skip
+    for name, (x, y, across, up) in corners.items():
+        words = f"{QUADRANTS[name][0]}: {share(shares.get(name, 0.0))}"
+        look = {"ha": across, "va": up, "fontsize": letters(), "fontweight": "bold", "color": INK}
+        axes.text(x, y, words, transform=axes.transAxes, **look)
     axes.set_xlim(low, max(1.02, float(scores.max()) + 0.02))
     axes.set_ylim(-0.45, 1.45)
     axes.set_yticks([0, 1], ["incorrect", "correct"])
@@ -416,14 +412,8 @@ def divergence(first: Sequence[int], without: int, threshold: float, of: str = "
     axes.set_xticks(places, labels)
     for place, count in zip(places, counts, strict=True):
         if count:
-            axes.text(
-                place,
-                count,
-                f"{100 * count / len(first):.0f} %",
-                ha="center",
-                va="bottom",
-                fontsize=letters(SMALL),
-            )
+            look: Any = {"ha": "center", "va": "bottom", "fontsize": letters(SMALL)}
+            axes.text(place, count, f"{100 * count / len(first):.0f} %", **look)
     axes.set_xlabel(
         f"entry of the alignment that is a skip or a match under {threshold:g} (1 = the first)"
         f"\n{len(first):,} solutions diverge, {without:,} do not"

@@ -169,7 +169,8 @@ def find_inputs(names: Sequence[str]) -> list[Input]:
 
 
 def _named(name: str) -> list[Input]:
-    return [Input(source, _as_summary(source)) for source in find_sources([name])]
+    found = [(source, Path(source.path)) for source in find_sources([name])]
+    return [Input(source, read_summary(path) if path.suffix == ".json" else None) for source, path in found]
 
 
 def _of_folder(name: str) -> list[Input]:
@@ -179,12 +180,6 @@ def _of_folder(name: str) -> list[Input]:
     if not inputs:
         raise InputError("no scored rows and no summary in this folder; score the dump first", file=name)
     return inputs
-
-
-def _as_summary(source: Source) -> Summary | None:
-    if source.codec not in ("plain", "json") or not source.path.endswith(".json"):
-        return None
-    return read_summary(Path(source.path))
 
 
 def is_entry(row: Mapping[str, Any]) -> bool:

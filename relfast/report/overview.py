@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -39,17 +39,6 @@ def tasks_of(runs: Sequence[Scored]) -> list[str]:
     return sorted(found, key=lambda name: order.get(name, len(order)))
 
 
-def modelled(
-    runs: Sequence[Scored], title: str, header: Sequence[str], rows: Rows, words: int, **more: Any
-) -> Table:
-    """A table whose second column is the model; the column is left out if there is only one model.
-    ``words``: the number of text columns, with this one."""
-    if len(runs) < 2:
-        header, words = [header[0], *header[2:]], words - 1
-        rows = [[row[0], *row[2:]] for row in rows]
-    return Table(title, header, rows, text_columns=words, **more)
-
-
 def _counts(
     runs: Sequence[Scored], task: str, kind: str, counts: Sequence[int], of: Sequence[int]
 ) -> list[Cell]:
@@ -70,11 +59,8 @@ def statuses(runs: Sequence[Scored]) -> Section:
     """The section on rows without a score: how many, and why."""
     lost = sum(run.summary.rows - run.summary.count(*SCORED) for run in runs)
     rows: list[list[Cell]] = []
-    causes: dict[tuple[str, str, str], str] = {}
-    for run in runs:
-        causes |= {
-            cause: message for cause, (_, message) in run.counted.errors.items() if cause not in causes
-        }
+    # of several messages that of the first run
+    causes = {cause: said for run in reversed(runs) for cause, (_, said) in run.counted.errors.items()}
     for (task, status, kind), message in sorted(causes.items()):
         counts = [run.counted.errors.get((task, status, kind), (0, ""))[0] for run in runs]
         texts = [task, status.replace("_", " "), kind or "not said", message or "not said"]
@@ -303,6 +289,7 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
     """The section with pass@k and maj@k; None if no prompt has several samples."""
     rows: list[list[Cell]] = []
     curves: dict[str, dict[str, dict[str, dict[int, Point]]]] = {}
+    many = len(runs) > 1
     for name in tasks_of(runs):
         for run in runs:
             task = run.summary.tasks.get(name)
@@ -312,7 +299,8 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
                 for k, point in points.items():
                     prompts = f"{point.prompts:,} of {task.prompts:,}"
                     bounds = interval(Point(point.value, *point.interval))
-                    rows.append([name, run.name, kind, str(k), share(point.value), bounds, prompts])
+                    model = [run.name] if many else []
+                    rows.append([name, *model, kind, str(k), share(point.value), bounds, prompts])
                 if kind != "avg@k" and points:
                     values = {
                         k: Point(point.value, *point.interval, point.prompts) for k, point in points.items()
@@ -320,7 +308,7 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
                     curves.setdefault(name, {}).setdefault(run.name, {})[kind] = values
     if not rows:
         return None
-    names = ["task", "model", "measure", "k", "value", "95 % interval", "prompts"]
+    names = ["task", *(["model"] if many else []), "measure", "k", "value", "95 % interval", "prompts"]
     note = "pass@k is over the prompts with k scored samples or more, maj@k over those with exactly k."
     pictures = []
     if curves:
@@ -336,7 +324,7 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
         title = "pass@k and maj@k" if voted else "pass@k"
         figure = figures.curves(title, curves, "share of prompts")
         pictures.append(report.draw("samples.png", "Several samples", caption, figure))
-    table = modelled(runs, "By k", names, rows, 3, note=note, folded=True)
+    table = Table("By k", names, rows, note, text_columns=2 + many, folded=True)
     return Section("Several samples", [], [table], pictures, pictures_first=True)
 
 

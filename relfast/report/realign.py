@@ -33,7 +33,7 @@ from relfast.report.record_blocks import text_of
 from relfast.report.scored_rows import Scored
 from relfast.stats.intervals import wilson
 from relfast.support.outputs import keep_apart
-from relfast.tables import number, share
+from relfast.tables import csv_text, latex_table, number, share
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 from relfast.tasks.realign.extract import extract_boxed_answer
 from relfast.tasks.realign.score import quadrant
@@ -104,27 +104,21 @@ def quadrant_shares(scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> 
     return {name: found[name] / max(1, len(scores)) for name in figures.QUADRANTS}
 
 
-def summary_table(solved: Solved) -> Any:
-    """A data frame ``Count Accuracy Avg_Alignment Std_Alignment`` with one row per subset, and one for all.
+def summary_table(solved: Solved) -> dict[str, tuple[int, float, float, float]]:
+    """Subset → its numbers under `STATISTICS`, for each subset and for all (`TOTAL`).
 
     The standard deviation is the sample's (n − 1); it is NaN for a single solution.
     """
-    try:
-        import pandas
-    except ImportError as error:
-        raise MissingExtraError("a report's tables", "report") from error
-    groups = np.array(solved.subsets, dtype=object)
-    rows = {}
+    groups, rows = np.array(solved.subsets, dtype=object), {}
     for name in [*sorted(set(solved.subsets)), TOTAL]:
         chosen = np.ones(len(solved), bool) if name == TOTAL else groups == name
-        scores, correct = solved.scores[chosen], solved.correct[chosen]
-        rows[name] = {
-            "Count": int(chosen.sum()),
-            "Accuracy": float(correct.mean()) if scores.size else float("nan"),
-            "Avg_Alignment": float(scores.mean()) if scores.size else float("nan"),
-            "Std_Alignment": float(scores.std(ddof=1)) if scores.size > 1 else float("nan"),
-        }
-    return pandas.DataFrame.from_dict(rows, orient="index").astype({"Count": int})
+        scores, correct, n = solved.scores[chosen], solved.correct[chosen], int(chosen.sum())
+        means = (float(correct.mean()), float(scores.mean())) if n else (np.nan, np.nan)
+        rows[name] = n, *means, float(scores.std(ddof=1)) if n > 1 else np.nan
+    return rows
+
+
+STATISTICS: Final = ("Count", "Accuracy", "Avg_Alignment", "Std_Alignment")
 
 
 def correlations(
@@ -281,11 +275,8 @@ def _correlation_line(name: str, value: float | None, why: str) -> str:
     return f"{name} Correlation (Alignment vs Correctness): {shown}"
 
 
-def _subset_table(table: Any) -> Table:
-    rows = [
-        [str(name), f"{row.Count:,.0f}", *(number(row[column]) for column in table.columns[1:])]
-        for name, row in table.iterrows()
-    ]
+def _subset_table(table: Mapping[str, Sequence[float]]) -> Table:
+    rows = [[name, f"{n:,}", *map(number, means)] for name, (n, *means) in table.items()]
     header = ["subset", "count", "accuracy", "mean alignment", "standard deviation"]
     return Table("By subset", header, rows)
 
@@ -301,12 +292,13 @@ def _quadrant_table(rows: Sequence[Sequence[str]], first: Sequence[str] = ()) ->
     return Table("Quadrants", header, rows, note, text_columns=len(header) - 1)
 
 
-def _figures(solved: Solved, table: Any, report: Report) -> list[Picture]:
+def _figures(
+    solved: Solved, table: Mapping[str, tuple[int, float, float, float]], report: Report
+) -> list[Picture]:
     by_subset = {
-        str(name): Point(
-            float(row.Accuracy), *wilson(float(row.Accuracy) * row.Count, row.Count), int(row.Count)
-        )
-        for name, row in table.drop(index=TOTAL).iterrows()
+        name: Point(share_right, *wilson(share_right * n, n), n)
+        for name, (n, share_right, *_) in table.items()
+        if name != TOTAL
     }
     figure = figures.dots("Accuracy by category", [*by_subset], {"": by_subset}, "correct answers")
     caption = "Share of correct answers by subset."
@@ -413,11 +405,15 @@ def _failures(failed: Sequence[dict[str, Any]]) -> Section:
     return Section("Without a score", [text], [table])
 
 
-def _write_tables(table: Any, solved: Solved, report: Report) -> None:
+def _write_tables(table: Mapping[str, Sequence[float]], solved: Solved, report: Report) -> None:
     related = correlations(solved.scores, solved.correct)
+    numbers = [[name, n, *(round(x, 4) if x == x else None for x in of)] for name, (n, *of) in table.items()]
+    shown = [
+        [name, str(n), *(f"{x:.2f}" if x == x else "--" for x in of)] for name, (n, *of) in table.items()
+    ]
     texts = {
-        "summary_stats.csv": table.to_csv(float_format="%.4f"),
-        "latex_table.txt": table.to_latex(float_format="%.2f", escape=True, na_rep="--"),
+        "summary_stats.csv": csv_text(["", *STATISTICS], numbers),
+        "latex_table.txt": latex_table(["", *STATISTICS], shown),
         "correlations.txt": "".join(f"{_correlation_line(*item)}\n" for item in related),
     }
     report.write_texts(texts)

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack
 
 from relfast.engine.job import ScorerKeywords
 from relfast.errors import UsageError
+from relfast.formats.stored import gold_of
 from relfast.records import Score
 from relfast.rewards.problems import Problem
 from relfast.rewards.shared import Adapter
-from relfast.rewards.stored import gold_of
 from relfast.tasks import get_task
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from relfast.engine.job import AdapterKeywords, OnError
 from relfast.errors import UnscoredError, UsageError
 from relfast.formats.entry import last_user_said
 from relfast.formats.messages import plain_messages
+from relfast.formats.stored import gold_of, held
 from relfast.records import Score
-from relfast.rewards.stored import gold_of, held
 from relfast.tasks import TASKS, find_task
 
 __all__ = ["close", "prepare", "stats"]

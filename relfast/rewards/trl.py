@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Final, Unpack
 
 from relfast.engine.job import ScorerKeywords
 from relfast.errors import UsageError
+from relfast.formats.stored import gold_of, held
 from relfast.records import Score
 from relfast.rewards.shared import (
     Adapter,
@@ -34,7 +35,6 @@ from relfast.rewards.shared import (
     question_of,
     reason_of,
 )
-from relfast.rewards.stored import gold_of, held
 
 __all__ = ["AsyncReward", "Reward", "make_reward", "make_rewards", "reward", "reward_async"]
 

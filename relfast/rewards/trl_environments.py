@@ -18,9 +18,9 @@ from typing import Any, Unpack
 
 from relfast.engine.job import ScorerKeywords
 from relfast.errors import UsageError
+from relfast.formats.stored import gold_of
 from relfast.rewards.curriculum import Problems
 from relfast.rewards.environments import PATIENCE, Walking
-from relfast.rewards.stored import gold_of
 from relfast.tasks.seqbench.walk import Walk
 
 __all__ = ["SeqBenchEnvironment", "prompts"]

@@ -27,8 +27,8 @@ from typing import Any, ClassVar, Unpack
 
 from relfast.engine.job import ScorerKeywords
 from relfast.formats.failure import from_error
+from relfast.formats.stored import gold_of
 from relfast.rewards.shared import Adapter, Row, field, mapping, read_sample
-from relfast.rewards.stored import gold_of
 from relfast.tasks import find_task
 
 __all__ = [

@@ -29,6 +29,7 @@ from typing import Any, ClassVar, Final, Unpack
 
 from relfast.engine.job import OptionKeywords, ScorerKeywords
 from relfast.errors import UsageError
+from relfast.formats.stored import gold_of, held
 from relfast.records import Score
 from relfast.rewards.shared import (
     Adapter,
@@ -40,7 +41,6 @@ from relfast.rewards.shared import (
     question_of,
     reason_of,
 )
-from relfast.rewards.stored import gold_of, held
 from relfast.tasks import find_task, infer_task
 
 __all__ = [

@@ -277,16 +277,34 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
     )
     app.router.route_class = BodyRoute
     app.add_exception_handler(RequestValidationError, _refuse)
+    _add_scoring(app, desk)
+    _add_pages(app, desk, metrics, lambda: gate.draining)
+    _describe_token(app, settings.token is not None)
+    gate = Gate(
+        app,
+        {path for route in app.routes if (path := getattr(route, "path", None)) is not None},
+        metrics,
+        Access(settings.hosts, settings.token),
+        settings.max_body_bytes,
+        settings.body_seconds,
+        settings.log,
+    )
+    return app, gate
+
+
+def _add_scoring(app: FastAPI, desk: Desk) -> None:
+    """Add the routes that score: batches of records, and the protocols of trainers."""
+    most = desk.settings.max_records
 
     @app.post("/score", response_model=ScoreAnswer, responses=_REFUSALS)
     async def score(request: ScoreRequest) -> Response:
         """Score a batch: one row per record and sample, in order, whatever is in them."""
-        _check_length(len(request.records), settings.max_records)
-        begin = partial(desk.scorer(request.policy).begin, most=settings.max_records)
+        _check_length(len(request.records), most)
+        begin = partial(desk.scorer(request.policy).begin, most=most)
         try:
             scores = await desk.ended(begin, request.records)
         except TooManyError:
-            _check_length(settings.max_records + 1, settings.max_records)
+            _check_length(most + 1, most)
         rows = b",".join(encode_row(score.to_row()).rstrip(b"\n") for score in scores)
         return Response(b'{"rows":[' + rows + b"]}", media_type=JSON)
 
@@ -295,30 +313,12 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
         request: Annotated[OpenRLHFRequest | SlimeRequest, Body()],
     ) -> Response:
         """Rewards as OpenRLHF asks for them (lists), or slime (one response, one number)."""
-        value_of = desk.scorer().value_of
         if isinstance(request, SlimeRequest):
             task, gold, question = read_sample(request.label, request.prompt)
             sample = task, gold, request.response, question
-            answer: Any = value_of(*await desk.score_rows([sample]))
+            answer: Any = desk.scorer().value_of(*await desk.score_rows([sample]))
         else:
-            n = len(request.query)
-            _check_length(n, settings.max_records)
-            for name in ("prompts", "labels"):
-                given = getattr(request, name)
-                if given is not None and len(given) != n:
-                    raise HTTPException(422, f"{name} has {len(given)} items, query has {n}")
-            try:
-                samples = samples_of(request.query, request.prompts, request.labels)
-            except UsageError as error:
-                raise HTTPException(422, str(error)) from None
-            scores = with_unreadable(samples, await desk.score_rows(filter(None, samples)))
-            rewards = [*map(value_of, scores)]
-            corrects = [*map(correct_of, scores, rewards)]
-            answer = {
-                "rewards": rewards,
-                "scores": corrects,
-                "extra_logs": shares(scores) if scores else {},
-            }
+            answer = await _openrlhf(desk, request)
         return Response(orjson.dumps(answer), media_type=JSON)
 
     @app.post("/seed_session", responses=_REFUSALS)
@@ -345,16 +345,36 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
             body = json.dumps(row).encode("ascii")
         return Response(body, media_type=JSON)
 
+
+async def _openrlhf(desk: Desk, request: OpenRLHFRequest) -> dict[str, Any]:
+    """The answer to OpenRLHF's request. Raises `HTTPException`."""
+    n = len(request.query)
+    _check_length(n, desk.settings.max_records)
+    for name in ("prompts", "labels"):
+        given = getattr(request, name)
+        if given is not None and len(given) != n:
+            raise HTTPException(422, f"{name} has {len(given)} items, query has {n}")
+    try:
+        samples = samples_of(request.query, request.prompts, request.labels)
+    except UsageError as error:
+        raise HTTPException(422, str(error)) from None
+    scores = with_unreadable(samples, await desk.score_rows(filter(None, samples)))
+    rewards = [*map(desk.scorer().value_of, scores)]
+    corrects = [*map(correct_of, scores, rewards)]
+    return {"rewards": rewards, "scores": corrects, "extra_logs": shares(scores) if scores else {}}
+
+
+def _add_pages(app: FastAPI, desk: Desk, metrics: Metrics, stopping: Callable[[], bool]) -> None:
+    """Add the routes that tell of the server: its state, its counters, what it can be asked."""
+
     @app.get(
         "/health", response_model=Health, responses={503: {"model": Health}}, openapi_extra={"security": []}
     )
     async def health() -> Response:
         """Whether the server takes requests; 503 while it stops."""
-        stopping = gate.draining
-        shown = Health(
-            status="stopping" if stopping else "ok", version=__version__, workers=desk.stats()["workers"]
-        )
-        return Response(shown.model_dump_json(), 503 if stopping else 200, media_type=JSON)
+        status, code = ("stopping", 503) if stopping() else ("ok", 200)
+        shown = {"status": status, "version": __version__, "workers": desk.stats()["workers"]}
+        return Response(orjson.dumps(shown), code, media_type=JSON)
 
     @app.get("/metrics", response_class=PlainTextResponse)
     async def metrics_page() -> Response:
@@ -378,18 +398,6 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:
         return HTMLResponse(docs_page(app.openapi()), headers=HEADERS)
-
-    _describe_token(app, settings.token is not None)
-    gate = Gate(
-        app,
-        {path for route in app.routes if (path := getattr(route, "path", None)) is not None},
-        metrics,
-        Access(settings.hosts, settings.token),
-        settings.max_body_bytes,
-        settings.body_seconds,
-        settings.log,
-    )
-    return app, gate
 
 
 def _describe_token(app: FastAPI, is_wanted: bool) -> None:

@@ -34,7 +34,7 @@ FEW_CHANGED: Final = 8
 """Fewer prompts that differ say little about how much prompts vary: then the interval is widened."""
 
 _CHUNK: Final = 4_000_000
-_MOST_PICKED: Final = 500_000_000
+_MOST_DRAWN: Final = 100_000_000
 _LEAST_DRAWS: Final = 1_000
 
 
@@ -162,25 +162,13 @@ class Differences:
 
 def _resampled(differences: Differences, draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Means of ``draws`` bootstrap samples: as many prompts, drawn with replacement. With very many different
-    prompts there are fewer draws, since all would take minutes."""
+    values there are fewer draws, since all would take minutes."""
     groups, cells = differences.prompts, len(differences.counts)
-    one_by_one = cells * 4 > groups >= 1000
-    if one_by_one:
-        draws = max(_LEAST_DRAWS, min(draws, _MOST_PICKED // groups))
-    means = np.empty(draws)
-    shares = differences.counts / groups
+    draws = max(_LEAST_DRAWS, min(draws, _MOST_DRAWN // cells))
     step = max(1, _CHUNK // cells)
-    for start in range(0, draws, step):
-        part = min(step, draws - start)
-        if not one_by_one:
-            drawn = rng.multinomial(groups, shares, part)
-        else:
-            # most cells have a single prompt: drawing prompts is faster than a multinomial over cells
-            owner = np.repeat(np.arange(cells), differences.counts)
-            picks = (rng.integers(0, groups, groups) for _ in range(part))
-            drawn = np.stack([np.bincount(owner[pick], minlength=cells) for pick in picks])
-        means[start : start + part] = drawn @ differences.values / groups
-    return means
+    parts = (min(step, draws - start) for start in range(0, draws, step))
+    drawn = (rng.multinomial(groups, differences.counts / groups, part) for part in parts)
+    return np.concatenate([each @ differences.values for each in drawn]) / groups
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:

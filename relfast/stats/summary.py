@@ -3,9 +3,8 @@ summaries of shards can be merged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import starmap, zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from relfast.records import CUT_OFF, SCORED
@@ -21,16 +20,15 @@ from relfast.stats.intervals import (
     wilson,
 )
 from relfast.stats.samples import Repeats, collapse, group_of
-from relfast.stats.sums import add_columns, add_counts, number_of, numbers_of, rounded, units_of
+from relfast.stats.sums import add_columns, add_counts, number_of, numbers_of, rounded
 from relfast.stats.tally import BREAKDOWNS, Tally, TaskTally, in_order, is_flag
 from relfast.stats.unusable import Cause, describe
 from relfast.support.plain import Plain
-from relfast.tables import number, share, to_arrow, to_pandas
+from relfast.tables import number, share
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 
 if TYPE_CHECKING:
-    from relfast.comparison.model import Comparison
     from relfast.stats.lengths import Lengths
     from relfast.stats.samples import SampleStore
     from relfast.tasks.facts import ShownTable
@@ -193,36 +191,19 @@ class TaskSummary(Plain):
         for name, points in at_k.items():
             result[f"{name}_interval"] = {str(k): shown_interval(p.interval) for k, p in points.items()}
         breakdown = BREAKDOWNS.get(self.name)
-        cells = self.cells
-        if cells and breakdown is not None:
-            result[breakdown.name] = resolve(breakdown.aggregate)(cells)
+        if self.counts.cells and breakdown is not None:
+            result[breakdown.name] = resolve(breakdown.aggregate)(self.cells)
         if self.lengths is not None:
             result["lengths"] = self.lengths.to_dict()
-        majority = sorted(self.majorities.items())
-        rewards, sums = self.rewards, self.sums
+        counts = self.counts
+        # sums as hexadecimal texts: they have more digits than JSON numbers keep
         result["merge"] = {
             "histogram": [[n, right, count] for (n, right), count in sorted(self.histogram.items())],
-            "majority": [[k, n, shown(number_of(units))] for k, (n, units) in majority],
-            "rewards": [rewards[0], shown(rewards[1])],
-            "found": self.found,
-            "sums": {name: [n, shown(total)] for name, (n, total) in sums.items()},
-            "cells": {
-                name: [value if isinstance(value, int) else shown(value) for value in cell]
-                for name, cell in cells.items()
-            },
-            # sums with all digits, as hexadecimal texts, since JSON numbers would be rounded
-            "exact": {
-                "rewards": f"{self.counts.rewards[1]:x}",
-                "sums": {name: f"{self.counts.sums[name][1]:x}" for name in sums},
-                "majority": {str(k): f"{units:x}" for k, (_, units) in majority},
-                "cells": {
-                    name: [
-                        None if isinstance(value, int) else f"{units:x}"
-                        for value, units in zip(cell[1:], self.counts.cells[name][1:], strict=True)
-                    ]
-                    for name, cell in cells.items()
-                },
-            },
+            "found": counts.found,
+            "rewards": [counts.rewards[0], f"{counts.rewards[1]:x}"],
+            "sums": {name: [n, f"{units:x}"] for name, (n, units) in in_order(self.name, counts.sums)},
+            "majority": [[k, n, f"{units:x}"] for k, (n, units) in sorted(self.majorities.items())],
+            "cells": {name: [f"{value:x}" for value in cell] for name, cell in counts.cells.items()},
         }
         return result
 
@@ -248,22 +229,18 @@ class TaskSummary(Plain):
     @classmethod
     def from_dict(cls, name: str, data: Mapping[str, Any]) -> TaskSummary:
         merge = data["merge"]
-        # summaries of older versions have rounded sums only
-        exact = merge.get("exact", {"rewards": None, "sums": {}, "majority": {}, "cells": {}})
+        n_rewards, rewards = merge["rewards"]
         counts = TaskTally(
             dict(data["statuses"]),
             merge["found"],
-            [int(merge["rewards"][0]), _units(merge["rewards"][1], exact["rewards"])],
-            {name: [n, _units(total, exact["sums"].get(name))] for name, (n, total) in merge["sums"].items()},
+            [n_rewards, int(rewards, 16)],
+            {name: [n, int(units, 16)] for name, (n, units) in merge["sums"].items()},
             {name: dict(value) for name, value in data["labels"].items()},
-            {
-                name: [n, *starmap(_units, zip_longest(values, exact["cells"].get(name, ())))]
-                for name, (n, *values) in merge["cells"].items()
-            },
+            {name: [int(value, 16) for value in cell] for name, cell in merge["cells"].items()},
             data.get(CUT_OFF, 0),
         )
         histogram = {(n, right): count for n, right, count in merge["histogram"]}
-        majority = {k: [n, _units(total, exact["majority"].get(str(k)))] for k, n, total in merge["majority"]}
+        majority = {k: [n, int(units, 16)] for k, n, units in merge["majority"]}
         made = cls(name, counts, histogram, majority)
         if "lengths" in data:
             from relfast.stats.lengths import Lengths  # few dumps are read for them
@@ -277,13 +254,6 @@ def _bounds(name: str, interval: Interval | None) -> dict[str, float | None]:
         f"{name}_low": shown(interval and interval.low),
         f"{name}_high": shown(interval and interval.high),
     }
-
-
-def _units(value: float, exact: str | None) -> int:
-    """A sum in units of `relfast.stats.sums`, from its hexadecimal text if it has one; a count unchanged."""
-    if exact is not None:
-        return int(exact, 16)
-    return value if isinstance(value, int) else units_of(value) or 0
 
 
 def shown(value: float | None) -> float | None:
@@ -328,38 +298,6 @@ class Summary(Plain):
         means = (f"{name} {number(task.mean)}" for name, task in self.tasks.items())
         why = f"; {describe(self.unusable, self.rows, 'python')}" if self.unusable else ""
         return f"<Summary of {self.rows:,} responses: {', '.join(means) or 'no task'}{why}>"
-
-    def _repr_html_(self) -> str:
-        from relfast.tables import html_table
-
-        rows = [[name, *cells(task, "[{:.3f}, {:.3f}]")] for name, task in self.tasks.items()]
-        return html_table(["task", *COLUMNS], rows, notes=[self.signature, *self.notes])
-
-    def to_pandas(self) -> Any:
-        """A `pandas.DataFrame` with a row for each task: counts, means with their intervals,
-        ``metrics.NAME``, pass@k, avg@k and maj@k. Raises `MissingExtraError`."""
-        return to_pandas(self._columns(), "Summary.to_pandas")
-
-    def to_arrow(self) -> Any:
-        """The same as a `pyarrow.Table`. Raises `MissingExtraError`."""
-        return to_arrow(self._columns(), "Summary.to_arrow")
-
-    def _columns(self) -> dict[str, Sequence[Any]]:
-        rows = [task.flat() for task in self.tasks.values()]
-        names = dict.fromkeys(key for row in rows for key in row)
-        return {name: [row.get(name) for row in rows] for name in names}
-
-    def compare(self, *others: Summary, **options: Any) -> Comparison:
-        """Compare this run with others; see `relfast.compare` for ``options``.
-
-        Raises
-        ------
-        UsageError
-            The file of a summary's rows is missing, or the runs cannot be compared.
-        """
-        # resolved at run time: the comparison imports the engine, which imports this module
-        result: Comparison = resolve("relfast.comparison:compare")(self, *others, **options)
-        return result
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values: what ``--summary`` writes, including what `from_dict` and `merge` need."""
@@ -449,14 +387,14 @@ COLUMNS: Final = ("prompts", "responses", "correct", "95 % interval", "reward", 
 """The headings of `cells`, in tables for people."""
 
 
-def cells(task: TaskSummary, interval: str = "{:.3f}–{:.3f}") -> list[str]:
+def cells(task: TaskSummary) -> list[str]:
     """The texts that tables show for a task, under the headings `COLUMNS`."""
     bounds = task.correct_interval()
     return [
         f"{task.prompts:,}",
         f"{task.rows:,}",
         number(task.mean),
-        "–" if bounds is None else interval.format(*bounds),
+        "–" if bounds is None else "{:.3f}–{:.3f}".format(*bounds),
         number(task.mean_reward),
         share(task.parsed),
         f"{task.rows - task.scored:,}",

@@ -97,7 +97,7 @@ def _report(by: str) -> tuple[Written, ...]:
     return tuple(Written(by, f"{{path}}/{name}") for name in (*names, "*.png", "*.svg", "*.pdf"))
 
 
-_PARTS: Final = ("manifest.json", "run.json", ".lock", "_parts/*", "part-*", ".*part")
+_PARTS: Final = ("manifest.json", "run.json", ".lock", "_parts/*", "part-*", ".draft-*/*")
 
 FILES: Final[Mapping[str, Files]] = {
     "score": Files(

@@ -204,17 +204,17 @@ def scored(tmp_path: Path, name: str, shift: int, **options: Any) -> relfast.Sum
 
 def test_summaries_compare(tmp_path: Path) -> None:
     ours, theirs = scored(tmp_path, "a", 1), scored(tmp_path, "b", 2)
-    comparison = ours.compare(theirs, names=["ours", "theirs"])
+    comparison = relfast.compare(ours, theirs, names=["ours", "theirs"])
     assert [run.signature for run in comparison.runs] == [ours.signature] * 2
     assert comparison.tasks[0].prompts == 40
     assert comparison.notes == ()
     # the rows are there, but not those that were counted
     ours.merge(theirs)
     with pytest.raises(UsageError, match=r"has 40 rows and the summary of a.rows counts 80"):
-        ours.compare(theirs)
+        relfast.compare(ours, theirs)
     theirs.output = "-"
     with pytest.raises(UsageError, match="name the file of its rows"):
-        theirs.compare(ours)
+        relfast.compare(theirs, ours)
 
 
 def test_policies_and_versions(tmp_path: Path) -> None:
@@ -334,9 +334,6 @@ def test_formats(two: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert r"$+30.0^{*}$" in tex
     comparison = relfast.compare(*two)
     assert repr(comparison) == "<Comparison of a, b by correct: REL-A1 +0.300>"
-    assert comparison._repr_html_().startswith("<table>")
-    assert comparison.to_pandas().loc[0, "difference"] == pytest.approx(0.3)
-    assert comparison.to_arrow().column("task").to_pylist() == ["REL-A1"]
     capsys.readouterr()
     assert exit_code("compare", f"x={two[0]}", f"y={two[1]}", "-f", "csv") == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("REL-A1,x,y,")
@@ -400,7 +397,6 @@ def test_nothing_runs_in_a_terminal_or_a_spreadsheet(
     tex = comparison.to_latex()
     assert r"\textbackslash{}input\{x\}" in tex
     assert "\u202e" not in tex
-    assert "<script" not in comparison._repr_html_()
     assert exit_code("compare", *paths, "--flips", str(tmp_path / "flips.csv")) == 0
     (flip,) = csv.DictReader(io.StringIO((tmp_path / "flips.csv").read_text()))
     assert flip["id"] == "'@SUM(1)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import pickle
 import random
 import re
 from collections.abc import Iterator
@@ -26,13 +25,14 @@ import relfast
 from relfast import errors
 from relfast.distributed import run, shards
 from relfast.distributed.run import score_on_ray
-from relfast.distributed.shards import Assignment, Done, answer, count, cut, place, versions
+from relfast.distributed.shards import Done, answer, count, cut, place, versions
 from relfast.distributed.storage import Folder
 from relfast.engine.files.score_files import score_files
 from relfast.engine.job import Job, make_job
 from relfast.records import Score
 from relfast.stats.summary import Summary
 from relfast.stats.tally import Tally
+from relfast.stats.unusable import Unusable
 
 JOB = make_job()
 
@@ -40,7 +40,9 @@ JOB = make_job()
 class InProcess:
     """A cluster's node without the cluster, in this process."""
 
-    def __init__(self, address: str | None) -> None:
+    cpus = 0
+
+    def __init__(self, address: str | None, cpus: int | None) -> None:
         pass
 
     def __enter__(self) -> InProcess:
@@ -49,12 +51,10 @@ class InProcess:
     def __exit__(self, *exc: object) -> None:
         shards.kept_pool.cache_clear()
 
-    def run(
-        self, method: Any, items: list[Any], told: Assignment, workers: int | None
-    ) -> Iterator[tuple[Any, Any]]:
+    def run(self, method: Any, items: list[Any], told: bytes) -> Iterator[tuple[Any, Any]]:
         for item in items:
             try:
-                answered = answer(versions(), pickle.dumps(told), method, item)
+                answered = answer(versions(), told, method, item)
             except errors.RelfastError as error:
                 answered = error
             yield item, answered
@@ -292,17 +292,17 @@ def test_a_note_keeps_all_digits(tmp_path: Path) -> None:
     for _ in range(17):
         tally.merge(deepcopy(tally))
     assert tally.tasks["REL-C2"].rewards[1] > 2**64
-    done = Done(shard, "part-000000.jsonl", 1, 2, tally)
+    done = Done(shard, "part-000000.jsonl", tally, Unusable(), 2)
     folder.write(done.note, done.to_json())
-    again = Done.before(folder, shard, ".jsonl")
+    again = Done.before(folder, shard)
     assert again is not None
     assert again.tally == tally
-    assert Done.before(folder, replace(shard, line=1), ".jsonl") is None
+    assert Done.before(folder, replace(shard, line=1)) is None
     folder.write(done.note, done.to_json()[:-1])
-    assert Done.before(folder, shard, ".jsonl") is None
+    assert Done.before(folder, shard) is None
     folder.write(done.note, done.to_json())
     (tmp_path / "part-000000.jsonl").write_bytes(b"{")
-    assert Done.before(folder, shard, ".jsonl") is None
+    assert Done.before(folder, shard) is None
 
 
 @pytest.mark.parametrize("limit", [0, 1, 57, 400, 10_000])

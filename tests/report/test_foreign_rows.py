@@ -9,6 +9,7 @@ import base64
 import gzip
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -91,8 +92,8 @@ def test_a_row_that_cannot_be_used_is_counted_and_told_and_in_no_mean(bad: str, 
             relfast.compare(each, without, metric=metric)
             for each in (path, write(tmp_path / "x.jsonl", None))
         )
-        assert [item.to_dict() | {"a": "", "left_out": ""} for item in result.tasks] == [
-            item.to_dict() | {"a": "", "left_out": ""} for item in expected.tasks
+        assert [asdict(item) | {"a": "", "left_out": ""} for item in result.tasks] == [
+            asdict(item) | {"a": "", "left_out": ""} for item in expected.tasks
         ]
         assert any(f"{path}:{BAD + 1}: " in note for note in result.notes)
 

@@ -309,7 +309,9 @@ def test_on_a_telephone_a_record_is_a_view_with_a_way_back(opened: Watched) -> N
     assert page.locator("#task").input_value() == "REL-C2"
 
 
-@pytest.mark.parametrize("opened", [{"color_scheme": scheme} for scheme in ("light", "dark")], indirect=True)
+@pytest.mark.parametrize(
+    "opened", [{"color_scheme": "light"}, {"color_scheme": "dark"}, TELEPHONE], indirect=True
+)
 def test_axe_finds_nothing(opened: Watched) -> None:
     from axe_core_python.sync_playwright import Axe
 
@@ -317,10 +319,13 @@ def test_axe_finds_nothing(opened: Watched) -> None:
         "",
         "view=compare",
         "view=failures",
+        "view=records&grouped=1",
         "record=model0/REL-C3/isomers/0",
         "prompt=model0/REL-C2/c1/0",
+        "view=about",
     ):
         opened.go(place)
+        opened.page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
         found = Axe().run(opened.page)["violations"]
         assert [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found] == []
 

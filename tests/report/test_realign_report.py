@@ -76,8 +76,8 @@ def test_numbers() -> None:
         {"robust": 0.4, "lucky": 0.2, "hallucination": 0.2, "failure": 0.2}
     )
     table = summary_table(solved)
-    assert table.loc["algebra"].tolist() == pytest.approx([2, 1.0, 0.85, 0.05 * 2**0.5])
-    assert table.loc["TOTAL"].tolist()[:3] == pytest.approx([5, 0.6, 0.59])
+    assert table["algebra"] == pytest.approx([2, 1.0, 0.85, 0.05 * 2**0.5])
+    assert table["TOTAL"][:3] == pytest.approx([5, 0.6, 0.59])
     scores, right = [0.9, 0.8, 0.75, 0.3, 0.2], [1, 1, 0, 0, 1]
     pearson, spearman = correlations(solved.scores, solved.correct)
     assert pearson[1] == pytest.approx(np.corrcoef(scores, right)[0, 1])

@@ -23,10 +23,10 @@ from reward_doors import DOORS, NO_NONE, Row
 
 from relfast import rewards
 from relfast.errors import UnscoredError, UsageError
+from relfast.formats.stored import gold_of
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
 from relfast.rewards.queries import response_in
 from relfast.rewards.shared import question_of, read_label
-from relfast.rewards.stored import gold_of
 
 TASKS, ANSWERS, RESPONSES, REWARDS = map(list, zip(*MIXED, strict=True))
 N_UNSCORED = REWARDS.count(None)

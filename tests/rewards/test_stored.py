@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from contract_records import gold
 
+from relfast.formats.stored import gold_of
 from relfast.rewards import trl, verl
 from relfast.rewards.shared import read_sample
-from relfast.rewards.stored import gold_of
 from relfast.tasks import TASKS
 
 Rows = list[dict[str, Any]]

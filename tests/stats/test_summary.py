@@ -159,14 +159,6 @@ def test_parts_together_are_the_whole(
     assert not merged.notes
 
 
-def test_an_older_summary_still_merges() -> None:
-    data = summary_of(scores_of([[("a", True)], [("b", False)]])).to_dict()
-    del data["tasks"]["REL-A1"]["merge"]["exact"]
-    merged = Summary.from_dict(data)
-    merged.merge(summary_of(scores_of([[("a", True)]], first=5)))
-    assert merged.tasks["REL-A1"].to_dict()["reward"] == pytest.approx(2 / 3)
-
-
 def test_exact_sums() -> None:
     values = 0.1, 0.2, 0.3, 5, True, 1e18, -1e18, -6.5
     assert number_of(sum(units_of(value) or 0 for value in values)) == 0.1
@@ -432,7 +424,7 @@ def test_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = of_run(tmp_path / "few.jsonl", limit=5).tasks["REL-A1"].lengths
     assert few is not None
     assert few.characters.n == 10
-    assert whole.to_pandas().loc[0, "truncated"] == 0.25
+    assert whole.tasks["REL-A1"].flat()["truncated"] == 0.25
     with pytest.raises(UsageError, match="cannot be read twice"):
         relfast.score_file("-", tmp_path / "stdin.jsonl", lengths=True)
     assert not (tmp_path / "stdin.jsonl").exists()

@@ -188,7 +188,7 @@ class Cache:
 
 
 def user_cache(kind: str) -> Cache:
-    """One of the user's caches; ``kind`` is native, embedders, vectors, isomers or banks."""
+    """One of the user's caches; ``kind`` is native, embedders, vectors or isomers."""
     base = base_directory()
     return Cache(base / kind, base)
 

@@ -157,11 +157,8 @@ def run(
     if job.filter is not None and not tally.rows and keep is None and limit != 0:
         raise UsageError(_no_row_of(job, sources))
     writer.finish(tally.rows)
-    tasks = [name for name in TASKS if name in tally.tasks]
-    summary = summarize(tally, signature(job, tasks, filters.names, limit=limit), store)
+    summary = summary_of(tally, job, filters.names, limit, store)
     summary.unusable = first_causes.unusable.most_frequent()
-    if filters.names:
-        summary.notes.append(filter_note(filters.names))
     summary.seconds = round(time.monotonic() - state.started, 3)
     return summary
 
@@ -171,10 +168,17 @@ def _no_row_of(job: Job, sources: Sequence[Source]) -> str:
     return f"no row has the filter {job.filter!r}" + (f"; the first one is {names}" if names else "")
 
 
-def filter_note(names: Sequence[str]) -> str:
-    """The note for a run in which only the rows of some filters were scored."""
-    shown = " and ".join(map(repr, names))
-    return f"lm-eval filter {shown} was scored, no other (--filter chooses)"
+def summary_of(
+    tally: Tally, job: Job, filters: Sequence[str], limit: int | None, store: SampleStore | None = None
+) -> Summary:
+    """The signed summary of a run's rows, whose samples are in ``store`` or else in the tally; ``filters``
+    are those of lm-evaluation-harness whose rows alone were scored."""
+    tasks = [name for name in TASKS if name in tally.tasks]
+    summary = summarize(tally, signature(job, tasks, filters, limit=limit), store)
+    if filters:
+        shown = " and ".join(map(repr, filters))
+        summary.notes.append(f"lm-eval filter {shown} was scored, no other (--filter chooses)")
+    return summary
 
 
 def _embedder_before(commits: Sequence[Commit], job: Job) -> str:

@@ -128,17 +128,13 @@ async function promptPage(store, at, chosen, browser) {
   const records = await Promise.all(pair.map((one) => store.record(one)));
   const asked = records.find((record) => record.question.length) ?? records[0];
   const compared = records.length > 1 ? differences(...records.map((record) => textIn(record.response))) : [null];
-  const address = browser.promptAddress(at, pair);
   const groups = records.flatMap((record) => record.groups);
   const drawings = records.map((record) => record.groups.filter((group) => group.asked)).find((own) => own.length) ?? groups.slice(0, 1);
   return [
     make("h3", { dir: "auto" }, shown(String(store.id[at]))),
     make("p", { class: "note" }, `${store.tasks[store.task[at]]} · ${shareOf(store, places)} right`),
-    make("div", { class: "tools" },
-      make("a", { href: browser.address(null), class: "back-to-list" }, "← List"),
-      make("button", { type: "button", onclick: () => browser.step(-1) }, "Previous (k)"),
-      make("button", { type: "button", onclick: () => browser.step(1) }, "Next (j)"),
-      make("a", { href: address }, "Link to this prompt"),
+    toolsOf(browser, null,
+      make("a", { href: browser.promptAddress(at, pair) }, "Link to this prompt"),
       make("button", { type: "button", onclick: () => download(store, places, "prompt.jsonl") }, "Download its responses")),
     asked.question.length ? folded("Question", textBox(asked.question, "Question"), textIn(asked.question).length < 3000) : null,
     asked.gold ? folded("Gold", textBox([[asked.gold, ""]], "Gold"), asked.gold.length < 800) : null,

@@ -82,6 +82,14 @@ function othersOf(store, at, browser) {
   return line;
 }
 
+// The ways from a record or prompt to the list and to its neighbours, and what else it offers.
+function toolsOf(browser, back, ...more) {
+  return make("div", { class: "tools" },
+    make("a", { href: browser.address(null), class: back }, "← List"),
+    make("button", { type: "button", onclick: () => browser.step(-1) }, "Previous (k)"),
+    make("button", { type: "button", onclick: () => browser.step(1) }, "Next (j)"), ...more);
+}
+
 function recordPage(store, at, record, browser) {
   const outcome = store.outcome(at);
   const task = store.tasks[store.task[at]];
@@ -91,10 +99,7 @@ function recordPage(store, at, record, browser) {
       OUTCOMES[outcome] === "no score" ? `no score (${store.statuses[store.status[at]]})` : OUTCOMES[outcome], store.reward[at] === null ? "" : ` · reward ${number(store.reward[at])}`,
       store.kindOf(at) === "right" ? "" : ` · ${store.kindOf(at)}`,
       store.length_of[at] === null ? "" : ` · ${counted(store.length_of[at])} characters`, store.tokens[at] === null ? "" : ` · ${counted(store.tokens[at])} tokens`),
-    make("div", { class: "tools" },
-      make("a", { href: browser.address(null), class: "way-back" }, "← List"),
-      make("button", { type: "button", onclick: () => browser.step(-1) }, "Previous (k)"),
-      make("button", { type: "button", onclick: () => browser.step(1) }, "Next (j)"),
+    toolsOf(browser, "way-back",
       make("a", { href: browser.address(at) }, "Link to this record"),
       make("a", { href: browser.promptAddress(at) }, "This prompt"),
       copyButton(textIn(record.response), "Copy response")),

@@ -38,8 +38,11 @@ def gold_of(answer: Any) -> Any:
             if type(answer) is str:
                 return _gold_of_text(answer)
         return _gold_of_object(answer)
+    except MemoryError:
+        raise
     except Exception:
-        # a foreign class whose methods raise, or a mapping that contains itself
+        # a foreign class, whose methods may raise anything, or a mapping that contains itself: missing gold,
+        # so that the response has no score
         return None
 
 
