@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from relfast.formats.hints import place_of, places
-from relfast.formats.reading import meets, recognise
-from relfast.formats.table import DIALECTS, EVENT
+from relfast.formats.reading import recognise
+from relfast.formats.steps import way_of
+from relfast.formats.table import EVENT
 
 _Document = Mapping[str, Any]
 
@@ -47,9 +48,9 @@ def _is_statistics(row: Any) -> bool:
 
 def _is_predictions(document: _Document) -> bool:
     """Whether a document is OpenCompass' predictions, keyed by the number of the sample."""
-    needs = DIALECTS["opencompass"].forms[0].needs
-    rows = document.values()
-    return bool(document) and all(isinstance(row, Mapping) and meets(row, needs) for row in rows)
+    return bool(document) and all(
+        isinstance(row, Mapping) and way_of(row, "opencompass") is not None for row in document.values()
+    )
 
 
 def _is_table(document: _Document) -> bool:
