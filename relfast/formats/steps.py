@@ -4,8 +4,8 @@ writes them, for a job, into the arrays that the kernel follows in bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence, Set
+from functools import cached_property, lru_cache
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels.text.steps import (
@@ -21,11 +21,22 @@ from relfast_kernels.text.steps import (
 )
 
 from relfast.formats.failure import from_error
-from relfast.formats.paths import Path, path_of, paths_of
-from relfast.formats.table import DIALECTS, REASONS, REQUIREMENTS, Form, Said
+from relfast.formats.paths import Path, lead_of, path_of, paths_of
+from relfast.formats.table import DIALECTS, REASONS, Form, Said
 
 AUTO: Final = "auto"
 """In place of a dialect's name: each row is read by the first form that fits."""
+
+REQUIREMENTS: Final[Mapping[str, int]] = {
+    "": IS_NULL | IS_TRUTH | IS_NUMBER | IS_TEXT | IS_OBJECT | IS_LIST,
+    "object": IS_OBJECT,
+    "list": IS_LIST,
+    "null": IS_NULL,
+    "absent": IS_ABSENT,
+    "fine": IS_ABSENT | IS_NULL | IS_NO_ERROR,
+}
+"""What a condition of the table can require at its path, written after a colon: the kinds of values that may
+stand there. ``fine``: it is no error."""
 
 REASON_PATHS: Final = paths_of(" ".join(REASONS))
 
@@ -102,6 +113,17 @@ class FormSteps:
         self.sources = tuple(map(Source.of, form.said))
         self.errors, self.statuses, self.attached = map(paths_of, (form.errors, form.status, form.attached))
         self.none = tuple(paths_of(path) for path, *_ in form.none)
+
+    @cached_property
+    def members(self) -> Set[str]:
+        """The members of a row that it reads, besides those that rows of any form may have."""
+        conditions = " ".join((*self.form.tells, self.form.when, self.form.needs))
+        told = (path_of(text.partition(":")[0].partition(".*.")[0]) for text in conditions.split())
+        listed = [self.ids, self.digested, self.numbers or (), self.tasks, self.source, self.suffix, self.row]
+        listed += [self.answers, self.questions, self.response, self.errors, self.statuses, self.attached]
+        listed += [paths for each in self.sources for paths in (each.items, each.instead, each.error)]
+        paths = (path for some in (told, *listed, *self.none) for path in some)
+        return {*self.form.members, *(lead_of(path.steps) for path in paths)} - {""}
 
     @property
     def has_no_response(self) -> bool:

@@ -9,31 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from relfast_kernels.text.steps import (
-    IS_ABSENT,
-    IS_LIST,
-    IS_NO_ERROR,
-    IS_NULL,
-    IS_NUMBER,
-    IS_OBJECT,
-    IS_TEXT,
-    IS_TRUTH,
-    MESSAGE,
-    TEXT,
-    TEXTS,
-    VALUE,
-)
-
-REQUIREMENTS: Final[Mapping[str, int]] = {
-    "": IS_NULL | IS_TRUTH | IS_NUMBER | IS_TEXT | IS_OBJECT | IS_LIST,
-    "object": IS_OBJECT,
-    "list": IS_LIST,
-    "null": IS_NULL,
-    "absent": IS_ABSENT,
-    "fine": IS_ABSENT | IS_NULL | IS_NO_ERROR,
-}
-"""What a condition can require at its path, written after a colon: the kinds of values that may stand there.
-``fine``: it is no error."""
+from relfast_kernels.text.steps import MESSAGE, TEXT, TEXTS, VALUE
 
 ERROR, STATUS, EVENT_ID = "error", "status_code", "event_id"
 """Members by which a row of any form says that its request failed, or that it is no response."""
@@ -102,8 +78,8 @@ class Form(NamedTuple):
     ----------
     tells
         Alternative sets of conditions; a row that meets one of them is recognised as this form. A condition
-        is a path that must lead to a value, with a colon and one of `REQUIREMENTS` if need be; every item of
-        a list that a ``.*.`` in it goes through must have what comes after.
+        is a path that must lead to a value, with a colon and one of `relfast.formats.steps.REQUIREMENTS` if
+        need be; every item of a list that a ``.*.`` in it goes through must have what comes after.
     when
         Further conditions of the form, which apply also if ``--input-format`` names the dialect.
     needs

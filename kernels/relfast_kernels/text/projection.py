@@ -574,14 +574,13 @@ def _find_id(data: Bytes, tape: Ints, table: Table, form: Form, out: Ints) -> An
     own_id = _first(data, tape, table, form.ids, form.first_counts != 0, out)
     if own_id == 0 and form.numbers_join != 0:
         return OF_GOLD, False
-    there = form.digested.start < form.digested.end
-    for path in range(form.digested.start, form.digested.end):
-        n = walk(data, tape, table, 0, path, out)
-        if n == UNSURE:
+    if form.digested.start < form.digested.end and (own_id == 0 or form.first_counts != 0):
+        prompt = _first(data, tape, table, form.digested, False, out)
+        gold = _first(data, tape, table, form.golds, form.first_counts != 0, out)
+        if prompt == UNSURE or gold == UNSURE:
             return UNSURE, False
-        there = there and n > 0 and not is_null(data, tape, out[0])
-    if there and (own_id == 0 or form.first_counts != 0):
-        return OF_GOLD, False
+        if not is_null(data, tape, prompt) and not is_null(data, tape, gold):
+            return OF_GOLD, False
     if own_id != 0:
         return own_id, False
     return _first(data, tape, table, form.numbers, False, out), True

@@ -97,21 +97,22 @@ class Source(Struct):
 
 
 class Form(Struct):
-    """A form, which is a layout of rows: paths to ids, to what an id is a digest of (if all are there), and
-    to the tool's own number; to task and answer, and to the question; to what must not be there (guards), to
-    a status, and to the response; sources of responses; members on which the rest of a record depends; and
-    the member that names a filter, or -1. Then what is true of it (0 or 1):
+    """A form, which is a layout of rows: paths to ids, to a prompt and a gold of which a digest is the id (if
+    both are there), and to the tool's own number; to task and answer, and to the question; to what must not
+    be there (guards), to a status, and to the response; sources of responses; members on which the rest of a
+    record depends; and the member that names a filter, or -1. Then what is true of it (0 or 1):
 
     ``first_counts``: the first id that is there counts, even null, unless there is a digest.
     ``numbers_join``: rows without an id of ours join gold by what they ask.
     ``not_empty``: an empty response is none.
     ``hides_row``: the row has its response where a task may look for something else.
     ``is_bare``: without the members that the rest depends on, only the id identifies a row.
-    ``digests_prompt``: the id is a digest of the first of its prompts and the answer.
+    ``digests_prompt``: the id is a digest of a prompt at one path, and the answer.
     """
 
     ids: Span = Inner(Span)
     digested: Span = Inner(Span)
+    golds: Span = Inner(Span)
     numbers: Span = Inner(Span)
     answers: Span = Inner(Span)
     questions: Span = Inner(Span)

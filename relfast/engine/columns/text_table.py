@@ -16,8 +16,7 @@ from relfast_kernels.entry import Int, rows_of
 from relfast_kernels.layouts import GOLD_MEMBERS
 from relfast_kernels.text.steps import (
     EACH,
-    NAME,
-    NAME_OR_INDEX,
+    OPTIONAL,
     VALUE,
     Condition,
     Form,
@@ -73,52 +72,36 @@ class TextTable:
         self._joins = bool(job.data)
         self._names = bytearray()
         self._members: dict[str, int] = {}
-        self._rows = {kind: array("q") for kind in (Step, Span, Condition, Way, Form, Source, Say, Int)}
+        self._rows = {name: array("q") for name in Table.held if name not in ("names", "fields")}
         self.forms = steps.forms_of(job.dialect)
         answer_is_digested = not {"id", "answer"} & {*self._map}
         self.digests = [answer_is_digested and len(form.digested) == 1 for form in self.forms]
         for form, digests in zip(self.forms, self.digests, strict=True):
             self._put_form(form, digests)
         for way in steps.ways_of(job.dialect, mapped="response" in self._map):
-            conditions = self._span(Condition, [self._condition(each) for each in way.conditions])
-            members = self._span(Int, [(self._member(name),) for name in sorted(way.members)])
+            conditions = self._add("conditions", [self._condition(each) for each in way.conditions])
+            members = self._add("numbers", [[self._member(name)] for name in sorted(way.members)])
             number = self.forms.index(way.form)
-            self._span(Way, [self._row(Way, form=number, members=members, conditions=conditions)])
-        reasons = self._paths(path.steps for path in steps.REASON_PATHS)
-        ends = [self._text(word) for word in _PLAIN_ENDS]
+            self._add("ways", [_row(Way, form=number, members=members, conditions=conditions)])
+        reasons = self._paths(_steps(steps.REASON_PATHS))
+        self._add("ends", map(self._text, _PLAIN_ENDS))
         names = sorted(self._members, key=lambda name: (len(name), name))
-        known = [self._row(Member, name=self._text(name), number=self._members[name]) for name in names]
-        lengths = [sum(len(name) < length for name in names) for length in range(len(names[-1]) + 2)]
+        for name in names:
+            self._add("members", [_row(Member, name=self._text(name), number=self._members[name])])
+        for length in range(len(names[-1]) + 2):
+            self._add("of_length", [[sum(len(name) < length for name in names)]])
         self.view = Table(
             names=bytes(self._names),
             reasons=Span(start=reasons[0], end=reasons[1]),
-            members=_records(Member, array("q", [number for row in known for number in row])),
-            of_length=_records(Int, array("q", lengths)),
             fields=rows_of(Int, len(names)),
-            numbers=_records(Int, self._rows[Int]),
-            steps=_records(Step, self._rows[Step]),
-            paths=_records(Span, self._rows[Span]),
-            conditions=_records(Condition, self._rows[Condition]),
-            ways=_records(Way, self._rows[Way]),
-            forms=_records(Form, self._rows[Form]),
-            sources=_records(Source, self._rows[Source]),
-            says=_records(Say, self._rows[Say]),
-            ends=_records(Span, array("q", [number for end in ends for number in end])),
+            **{name: _records(_kind_of(name), numbers) for name, numbers in self._rows.items()},
         )
 
     # ---- records
 
-    def _row(self, kind: Any, /, **values: Any) -> list[int]:
-        """The numbers of a record: its fields in their order, spans in place."""
-        assert values.keys() == kind.declared.keys()
-        row: list[int] = []
-        for name, field in kind.declared.items():
-            row += values[name] if field is Span else (int(values[name]),)
-        return row
-
-    def _span(self, kind: Any, rows: Iterable[Sequence[int]]) -> tuple[int, int]:
-        """Append records; the number of the first, and one after the last."""
-        held, size = self._rows[kind], ctypes.sizeof(kind) // ctypes.sizeof(Int)
+    def _add(self, name: str, rows: Iterable[Sequence[int]]) -> tuple[int, int]:
+        """Append records to an array of the table; the number of the first, and one after the last."""
+        held, size = self._rows[name], _n_numbers(_kind_of(name))
         start = len(held) // size
         for row in rows:
             held.extend(row)
@@ -136,13 +119,13 @@ class TextTable:
         """Append paths that are tried in this order, from a row, or only from samples or items."""
         spans = []
         for path in listed:
+            lead = paths.lead_of(path) if of_row and path and path[0].kind != OPTIONAL else ""
             rows = []
-            for place, step in enumerate(path):
-                is_member = of_row and place == 0 and step.kind in (NAME, NAME_OR_INDEX)
-                member = self._member(step.name) if is_member else -1
+            for step in path:
                 name, word = self._text(step.name), self._text(step.other)
+                member = self._member(lead) if lead and not rows else -1
                 rows.append(
-                    self._row(
+                    _row(
                         Step,
                         kind=step.kind,
                         name=name,
@@ -152,25 +135,25 @@ class TextTable:
                         member=member,
                     )
                 )
-            spans.append(self._span(Step, rows))
-        return self._span(Span, spans)
+            spans.append(self._add("steps", rows))
+        return self._add("paths", spans)
 
     def _condition(self, condition: steps.Condition) -> list[int]:
         path, _ = self._paths([condition.path.steps])
         each = self._paths((path.steps for path in condition.each), of_row=False)
-        return self._row(Condition, path=path, asks=condition.asks, each=each)
+        return _row(Condition, path=path, asks=condition.asks, each=each)
 
     def _source(
         self, items: Iterable[_Steps], says: Iterable[tuple[int, _Steps]], said: steps.Source | None = None
     ) -> list[int]:
         """Where the texts of a row's samples are; ``said`` has what else the dialect says of them."""
-        ways = [self._row(Say, how=how, path=self._paths([path], of_row=False)[0]) for how, path in says]
+        ways = [_row(Say, how=how, path=self._paths([path], of_row=False)[0]) for how, path in says]
         others = (said.instead, said.error, said.reason) if said else ((), (), ())
         instead, error, reason = (self._paths(_steps(listed)) for listed in others)
-        return self._row(
+        return _row(
             Source,
             items=self._paths(items),
-            says=self._span(Say, ways),
+            says=self._add("says", ways),
             last=said is not None and said.said.last,
             instead=instead,
             error=error,
@@ -207,18 +190,19 @@ class TextTable:
         if answers:
             answers = _steps(form.tasks, form.source, form.answers)
             answers += [mapped[field] for field in ("task", "answer") if field in mapped]
-        row = self._row(
+        row = _row(
             Form,
             ids=self._paths(ids),
-            digested=self._paths([*digested, *_steps(form.answers)] if digested else []),
+            digested=self._paths(digested),
+            golds=self._paths(_steps(form.answers)),
             numbers=self._paths([] if joins else numbers),
             answers=self._paths(answers),
             questions=self._paths([mapped["question"]] if "question" in mapped else _steps(form.questions)),
             guards=self._paths(_steps(_GUARDS, form.errors, form.suffix, form.attached)),
             statuses=self._paths(_steps(_STATUS, form.statuses)),
             response=self._paths(response),
-            sources=self._span(Source, [*self._sources(form)]),
-            depends=self._span(Int, sorted((self._member(name),) for name in depends)),
+            sources=self._add("sources", [*self._sources(form)]),
+            depends=self._add("numbers", sorted([self._member(name)] for name in depends)),
             filter=self._member(table.filter) if table.filter else -1,
             first_counts=table.plain,
             numbers_join=joins,
@@ -227,7 +211,7 @@ class TextTable:
             is_bare=not table.members and form.task is None,
             digests_prompt=digests,
         )
-        self._span(Form, [row])
+        self._add("forms", [row])
 
     def _read_for_gold(self, form: steps.FormSteps, joins: bool) -> Iterable[_Steps]:
         """Paths to everything that task, gold and question are read from, and an id that is a digest; and, if
@@ -252,7 +236,25 @@ def _star_in(path: _Steps) -> int | None:
     return next((at for at, step in enumerate(path) if step.name == "*"), None)
 
 
+def _row(kind: Any, /, **values: Any) -> list[int]:
+    """The numbers of a record: its fields in their order, spans in place."""
+    assert values.keys() == kind.declared.keys()
+    row: list[int] = []
+    for name, field in kind.declared.items():
+        row += values[name] if field is Span else (int(values[name]),)
+    return row
+
+
+def _kind_of(name: str) -> Any:
+    """What an array of the table holds."""
+    field: Any = Table.held[name]
+    return field.kind
+
+
+def _n_numbers(kind: Any) -> int:
+    return ctypes.sizeof(kind) // ctypes.sizeof(Int)
+
+
 def _records(kind: Any, numbers: array[int]) -> Any:
     """Records in memory."""
-    size = ctypes.sizeof(kind) // ctypes.sizeof(Int)
-    return (kind * (len(numbers) // size)).from_buffer_copy(numbers)
+    return (kind * (len(numbers) // _n_numbers(kind))).from_buffer_copy(numbers)
