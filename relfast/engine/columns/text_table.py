@@ -120,7 +120,7 @@ class TextTable:
         spans = []
         for path in listed:
             lead = paths.lead_of(path) if of_row and path and path[0].kind != OPTIONAL else ""
-            rows = []
+            rows: list[list[int]] = []
             for step in path:
                 name, word = self._text(step.name), self._text(step.other)
                 member = self._member(lead) if lead and not rows else -1
