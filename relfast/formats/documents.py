@@ -11,32 +11,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from relfast.formats.hints import place_of, places
-from relfast.formats.reading import meets, recognise
-from relfast.formats.table import DIALECTS, EVENT
+from relfast.formats.reading import recognise
+from relfast.formats.steps import forms_of, way_of
+from relfast.formats.table import EVENT
 
 _Document = Mapping[str, Any]
 
 MEMBER: Final = re.compile(r"samples/.+_epoch_\d+\.json")
 """Names of the members of Inspect's ``.eval`` archives that hold samples."""
 
-_KEPT: Final = (
-    "id",
-    "epoch",
-    "input",
-    "target",
-    "metadata",
-    "output",
-    "error",
-    "invalidation",
-    "limit",
-    "attachments",
-)
-"""Fields of Inspect's samples that are read, unlike ``events``: a transcript can have megabytes."""
-
 
 def kept(sample: Any) -> Any:
     """A sample of an Inspect log, reduced to the fields that are read."""
-    return {key: sample[key] for key in _KEPT if key in sample} if isinstance(sample, Mapping) else sample
+    if not isinstance(sample, Mapping):
+        return sample
+    read = forms_of("inspect")[0].members
+    return {key: value for key, value in sample.items() if key in read}
 
 
 def _is_statistics(row: Any) -> bool:
@@ -47,9 +37,9 @@ def _is_statistics(row: Any) -> bool:
 
 def _is_predictions(document: _Document) -> bool:
     """Whether a document is OpenCompass' predictions, keyed by the number of the sample."""
-    needs = DIALECTS["opencompass"].forms[0].needs
-    rows = document.values()
-    return bool(document) and all(isinstance(row, Mapping) and meets(row, needs) for row in rows)
+    return bool(document) and all(
+        isinstance(row, Mapping) and way_of(row, "opencompass") is not None for row in document.values()
+    )
 
 
 def _is_table(document: _Document) -> bool:

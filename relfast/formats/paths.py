@@ -27,6 +27,23 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
+from relfast_kernels.text.steps import (
+    A_LIST,
+    AN_OBJECT,
+    DECODED,
+    EACH,
+    FLAT,
+    HAS,
+    HAS_OR_NOT,
+    INDEX,
+    IS,
+    NAME,
+    NAME_OR_INDEX,
+    OPTIONAL,
+    PICK,
+    SPARSE,
+)
+
 from relfast.json_text import decode_text
 
 
@@ -39,9 +56,6 @@ class _Missing:
 
 MISSING: Final = _Missing()
 
-NAME, OPTIONAL, INDEX, EACH, FLAT, IS, HAS, PICK, DECODED, AN_OBJECT, A_LIST, SPARSE, HAS_OR_NOT = range(13)
-"""Kinds of steps in a dialect's path."""
-
 _STEP: Final = re.compile(
     r"(?P<index>-?\d+)|(?P<sign>\*\??|[@~]|\{\}|\[\])"
     r"|(?P<lacks>!?)(?P<name>\w+)(?:(?P<optional>\?)|(?P<has>!)(?:\|(?P<denied>\w+)=false)?|=(?P<word>\w+)|\[(?P<other>\w+)\])?"
@@ -51,49 +65,38 @@ _WORDS: Final[Mapping[str, Any]] = {"true": True, "false": False}
 
 
 class Step(NamedTuple):
-    """A step of a dialect's path: its kind and name, the word or other name in it, and whether ``!`` negates
-    its condition."""
+    """A step of a path: its kind and name, the word or other name in it, and whether ``!`` negates its
+    condition. ``at`` is the place in a list, or 1 if the word is ``true`` or ``false``."""
 
     kind: int
     name: str
     other: str = ""
     lacks: bool = False
-
-
-@lru_cache(1 << 10)
-def steps_of(path: str) -> tuple[Step, ...]:
-    """The steps of a dialect's path; none for an empty one, which leads to the row itself."""
-    return tuple(map(_step, path.split("."))) if path else ()
-
-
-def _step(text: str) -> Step:
-    step = _STEP.fullmatch(text)
-    if step is None:
-        raise ValueError(f"no step of a path: {text!r}")
-    if step["index"]:
-        return Step(INDEX, text)
-    if step["sign"]:
-        return Step(_SIGNS[text], text)
-    if step["other"]:
-        return Step(PICK, step["name"], step["other"])
-    if step["denied"]:
-        return Step(HAS_OR_NOT, step["name"], step["denied"])
-    if step["word"]:
-        return Step(IS, step["name"], step["word"], bool(step["lacks"]))
-    kind = HAS if step["has"] or step["lacks"] else OPTIONAL if step["optional"] else NAME
-    return Step(kind, step["name"], lacks=bool(step["lacks"]))
+    at: int = 0
 
 
 Walk = Callable[[Any], Sequence[Any]]
-"""A function from a value to the values that a path leads to from it: in most cases one or none."""
+"""A function from a value to the values that a path leads to from it, in order: mostly one or none."""
+
+
+class Path(NamedTuple):
+    """A path: its steps (none lead to the row itself), and a function that follows them."""
+
+    steps: tuple[Step, ...]
+    walk: Walk
+
+
+def lead_of(steps: Sequence[Step]) -> str:
+    """The member of a row with which a path begins; empty if it does not begin with a name."""
+    return steps[0].name if steps and steps[0].kind in (NAME, OPTIONAL, NAME_OR_INDEX) else ""
 
 
 @lru_cache(1 << 10)
-def walk(path: str) -> Walk:
-    """A function that follows a dialect's path and returns the values it leads to, in order."""
-    steps = steps_of(path)
+def path_of(text: str) -> Path:
+    """A path of the table; an empty one leads to the row itself."""
+    steps = tuple(map(_step, text.split("."))) if text else ()
     if any(step.kind != NAME for step in steps):
-        return partial(_walk, steps)
+        return Path(steps, partial(_walk, steps))
     names = tuple(step.name for step in steps)
 
     def walk_names(value: Any) -> Sequence[Any]:
@@ -104,28 +107,55 @@ def walk(path: str) -> Walk:
             value = value[name]
         return (value,)
 
-    return walk_names
+    return Path(steps, walk_names)
+
+
+def paths_of(texts: str) -> tuple[Path, ...]:
+    """Several paths of the table, separated by blanks."""
+    return tuple(map(path_of, texts.split()))
+
+
+def _step(text: str) -> Step:
+    step = _STEP.fullmatch(text)
+    if step is None:
+        raise ValueError(f"no step of a path: {text!r}")
+    if step["index"]:
+        return Step(INDEX, text, at=int(text))
+    if step["sign"]:
+        return Step(_SIGNS[text], text)
+    if step["other"]:
+        return Step(PICK, step["name"], step["other"])
+    if step["denied"]:
+        return Step(HAS_OR_NOT, step["name"], step["denied"])
+    if step["word"]:
+        return Step(IS, step["name"], step["word"], bool(step["lacks"]), step["word"] in _WORDS)
+    kind = HAS if step["has"] or step["lacks"] else OPTIONAL if step["optional"] else NAME
+    return Step(kind, step["name"], lacks=bool(step["lacks"]))
 
 
 def _walk(steps: Sequence[Step], value: Any) -> Sequence[Any]:
     values: Sequence[Any] = (value,)
     for step in steps:
-        values = [
-            inner
-            for value in values
-            for inner in (_in_object(value, step) if isinstance(value, Mapping) else _in_other(value, step))
-        ]
+        if len(values) == 1:
+            (value,) = values
+            is_object = type(value) is dict or isinstance(value, Mapping)
+            values = _in_object(value, step) if is_object else _in_other(value, step)
+        else:
+            values = [
+                inner
+                for value in values
+                for inner in (
+                    _in_object(value, step) if isinstance(value, Mapping) else _in_other(value, step)
+                )
+            ]
+        if not values:
+            break
     return values
-
-
-def found(value: Any, path: str) -> Sequence[Any]:
-    """The values that a dialect's path leads to from ``value``, in order."""
-    return walk(path)(value)
 
 
 def _in_object(value: Mapping[str, Any], step: Step) -> Sequence[Any]:
     """The values to which a step leads from an object."""
-    kind, name, other, lacks = step
+    kind, name, other, lacks, _ = step
     if kind == NAME:
         return (value[name],) if name in value else ()
     if kind == OPTIONAL:
@@ -160,8 +190,8 @@ def _in_other(value: Any, step: Step) -> Sequence[Any]:
         return (value,) if kind in (FLAT, OPTIONAL, SPARSE) else ()
     if kind in (EACH, FLAT):
         return value
-    if kind == INDEX and -len(value) <= int(step.name) < len(value):
-        return (value[int(step.name)],)
+    if kind == INDEX and -len(value) <= step.at < len(value):
+        return (value[step.at],)
     return (value,) if kind in (A_LIST, SPARSE) else ()
 
 
@@ -177,16 +207,40 @@ def as_object(value: Any) -> Mapping[str, Any] | None:
     return value if isinstance(value, Mapping) and value else None
 
 
-def first(value: Any, walks: Sequence[Walk], *, as_it_is: bool = False) -> Any:
+def first(value: Any, paths: Sequence[Path], *, as_it_is: bool = False) -> Any:
     """The first value that is not null among those that some paths lead to; else None if one of them is null,
     `MISSING` if there are none. With ``as_it_is`` the first value, null or not."""
     seen: Any = MISSING
-    for each in walks:
-        for found in each(value):
+    for _, walk in paths:
+        for found in walk(value):
             if found is not None or as_it_is:
                 return found
             seen = None
     return seen
+
+
+@lru_cache(1 << 8)
+def names_in(path: str) -> tuple[str, ...]:
+    """The steps of a user's path, in which ``\\.`` is a dot."""
+    return tuple(name.replace("\\.", ".") for name in _DOT.split(path))
+
+
+_DOT: Final = re.compile(r"(?<!\\)\.")
+_INDEX: Final = re.compile(r"-?\d{1,9}")
+
+
+def _index_of(name: str) -> int | None:
+    """The place in a list for which a step of a user's path can stand."""
+    return int(name) if _INDEX.fullmatch(name) else None
+
+
+def users_steps(names: Sequence[str]) -> tuple[Step, ...]:
+    """The steps of a user's path for the kernel, which leaves ``*`` and ``@`` to `follow`."""
+    places = map(_index_of, names)
+    return tuple(
+        Step(DECODED if name in ("*", "@") else NAME_OR_INDEX, name, lacks=at is not None, at=at or 0)
+        for name, at in zip(names, places, strict=True)
+    )
 
 
 def follow(row: Any, path: str) -> Any:
@@ -195,11 +249,7 @@ def follow(row: Any, path: str) -> Any:
     ``*`` stands for each item of a list and gives a list of the values found; ``@`` decodes JSON in a text.
     If an object has a key ``*`` or ``@``, that key is meant instead. ``\\.`` is a dot in a key.
     """
-    return _follow(row, [step.replace("\\.", ".") for step in _DOT.split(path)])
-
-
-_DOT: Final = re.compile(r"(?<!\\)\.")
-"""Between the steps of a user's path."""
+    return _follow(row, names_in(path))
 
 
 def _follow(value: Any, steps: Sequence[str]) -> Any:
@@ -218,8 +268,9 @@ def _follow(value: Any, steps: Sequence[str]) -> Any:
         elif step == "@" and isinstance(value, str):
             decoded = decode_text(value)
             value = MISSING if decoded is value else decoded
-        elif isinstance(value, list) and step.lstrip("-").isdigit() and -len(value) <= int(step) < len(value):
-            value = value[int(step)]
         else:
-            return MISSING
+            index = _index_of(step) if isinstance(value, list) else None
+            if index is None or not -len(value) <= index < len(value):
+                return MISSING
+            value = value[index]
     return value

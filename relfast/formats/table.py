@@ -1,20 +1,18 @@
 """The table of input dialects: how a row of each is recognised, and where it has the fields of a record.
 
-`relfast.formats.reading` interprets the table, `relfast.engine.columns.text_table` encodes it for the kernel
-that projects lines, and ``docs/formats.md`` prints it. Its paths are those of `relfast.formats.paths`. A text
-may hold several paths, separated by blanks: the first that leads to a value counts."""
+`relfast.formats.steps` compiles the table into the steps that Python and the kernel follow, and
+``docs/formats.md`` prints it. Its paths are those of `relfast.formats.paths`. A text may hold several paths,
+separated by blanks: the first that leads to a value counts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-OBJECT, LIST, NULL, ABSENT, FINE = "object", "list", "null", "absent", "fine"
-"""What a condition can require of the value at its path, written after a colon. ``fine``: it is no error."""
+from relfast_kernels.text.steps import MESSAGE, TEXT, TEXTS, VALUE
 
-TEXT, TEXTS, MESSAGE, VALUE = "text", "texts", "message", "value"
-"""How the text of a sample is read at a path: one text; texts to be joined; a chat message; any value."""
-
+ERROR, STATUS, EVENT_ID = "error", "status_code", "event_id"
+"""Members by which a row of any form says that its request failed, or that it is no response."""
 
 REASONS_OF_MESSAGES: Final = ("finish_reason", "stop_reason")
 REASONS: Final = (
@@ -28,7 +26,7 @@ REASONS: Final = (
 """Paths to why the text of a row ended, in rows of any dialect; the first ones are those of messages too."""
 
 
-EVENT: Final = frozenset({"run_id", "event_id", "sample_id", "type", "data"})
+EVENT: Final = frozenset({EVENT_ID, "run_id", "sample_id", "type", "data"})
 """Members of an event in a log of openai/evals; only those of type ``sampling`` are responses, others
 repeat them."""
 
@@ -62,7 +60,7 @@ class Said(NamedTuple):
     """
 
     items: str
-    says: tuple[tuple[str, str], ...]
+    says: tuple[tuple[int, str], ...]
     last: bool = False
     instead: str = ""
     error: str = ""
@@ -80,7 +78,8 @@ class Form(NamedTuple):
     ----------
     tells
         Alternative sets of conditions; a row that meets one of them is recognised as this form. A condition
-        is a path that must lead to a value, with a colon and a requirement (`OBJECT`, …) if need be.
+        is a path that must lead to a value, with a colon and one of `relfast.formats.steps.REQUIREMENTS` if
+        need be; every item of a list that a ``.*.`` in it goes through must have what comes after.
     when
         Further conditions of the form, which apply also if ``--input-format`` names the dialect.
     needs

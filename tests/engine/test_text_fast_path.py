@@ -11,6 +11,7 @@ from unittest.mock import Mock
 
 import orjson
 import pytest
+import tool_rows
 from both_ways import Ways
 from contract_records import gold
 from engine_runs import write_dump
@@ -23,6 +24,8 @@ from relfast.engine.columns.text_gold import KnownGold
 from relfast.engine.columns.text_table import can_hold
 from relfast.engine.files.score_files import score_files
 from relfast.engine.job import Job
+from relfast.formats import steps
+from relfast.formats.table import DIALECTS, Dialect, Form
 from relfast.json_text import decode_object
 from relfast.seqbench import generate
 from relfast.support.memory import lazy_memory
@@ -280,6 +283,7 @@ ROW = {
     "key": "k\u00e9",
     "meta": {"kind": "REL-A1", "gold.x": {"target": 3}, "list": [{"target": 4}, {"target": 3}]},
     "outs": [{"text": "Answer 4"}, {"text": "Answer\n5"}, {"text": "\u00e9"}],
+    "long" * 20: [{"text": "Answer 4"}],
 }
 
 
@@ -295,12 +299,55 @@ ROW = {
         ({"task": "meta.list", "answer": "meta.list.1", "response": "outs.0.text"}, [None], 2),
         ({"answer": "meta.list.1", "response": "outs.0.text", "id": "nowhere.at.all"}, [True], 0),
         ({"answer": "meta.list.*", "task": "meta.kind", "response": "outs.0.text"}, [None], 2),
+        ({"answer": "meta.list.--1", "task": "meta.kind", "response": "outs.0.text"}, [None], 2),
+        ({"task": "meta.kind", "answer": "meta.list.1", "response": f"{'long' * 20}.0.text"}, [True], 0),
     ],
 )
 def test_mapped_fields(field_map: dict[str, str], correct: list[bool | None], decoded: int) -> None:
     """A line without gold is decoded once more, for its row."""
     rows = same([ROW], Job(field_map=field_map), decoded=decoded)
     assert [row["correct"] for row in rows] == correct
+
+
+def test_a_dialect_is_one_entry_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are: of more members than a word has bits, and with steps that only Python follows."""
+    added = {}
+    for n in range(150):
+        id = f"told{n}.@.key" if n % 2 else f"told{n}"
+        form = Form(
+            (f"told{n} said{n}:object",), id=id, task=f"kind{n}", answer=f"gold{n}", response=f"said{n}.text"
+        )
+        added[f"tool{n}"] = Dialect("a tool's rows", (form,))
+    monkeypatch.setattr(steps, "DIALECTS", {**added, **DIALECTS})
+    rows: list[Json] = [
+        {
+            f"told{n}": '{"key": "a"}',
+            f"kind{n}": "REL-A1",
+            f"gold{n}": {"target": 3},
+            f"said{n}": {"text": "Answer 4"},
+        }
+        for n in (0, 1, 70, 148, 149)
+    ]
+    caches = (steps.forms_of, steps.ways_of, steps._ways_with)
+    for cache in caches:
+        cache.cache_clear()
+    try:
+        scored = Ways.of_job(Job()).same(rows)
+    finally:
+        for cache in caches:
+            cache.cache_clear()
+    assert [row["correct"] for row in scored.rows] == [True] * 5
+    assert [row["id"] for row in scored.rows] == ['{"key": "a"}', "a", '{"key": "a"}', '{"key": "a"}', "a"]
+    assert scored.n_fast == 3
+
+
+def test_gold_at_the_second_of_two_places_is_digested(ways: Ways) -> None:
+    row = tool_rows.skyrl(
+        {"id": "a", "task": "REL-C1", "question": "?", "answer": {"label": "Yes"}}, ["<Yes>"], 0
+    )
+    del row["env_extras"]["id"]
+    (scored,) = ways.same([row]).rows
+    assert scored["id"].startswith("prompt-")
 
 
 def test_joined_rows_of_two_records_have_two_golds(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from relfast.formats import read_row
 from relfast.formats.entry import samples_of
 from relfast.formats.failure import NoResponse
 from relfast.formats.hints import place_of
-from relfast.formats.paths import MISSING, found, steps_of
+from relfast.formats.paths import MISSING, path_of
 
 A1 = {"id": "a", "task": "REL-A1", "question": "Which?", "answer": {"target": 3}}
 C2 = {"id": "c", "task": "REL-C2", "question": "Motif?", "answer": {"smiles": "CCO"}}
@@ -246,13 +246,13 @@ ROW: dict[str, Any] = {
     ],
 )
 def test_a_path_leads_to(path: str, values: list[Any]) -> None:
-    assert [*found(ROW, path)] == values
+    assert [*path_of(path).walk(ROW)] == values
 
 
 @pytest.mark.parametrize("path", ["a..b", "a.b!=c", "a.[b]", "#a", "a b"])
 def test_what_is_no_path(path: str) -> None:
     with pytest.raises(ValueError, match="no step of a path"):
-        steps_of(path)
+        path_of(path)
 
 
 # the path is the model's words, and never the prompt

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from relfast_kernels.entry import Array, Byte, Bytes, Const, Inner, Int, Ints, Struct
 from relfast_kernels.layouts import (
     GOLD_COLUMNS,
@@ -20,29 +22,21 @@ from relfast_kernels.layouts import (
     TOKEN_COLUMNS,
     WRITTEN_SIZE,
 )
-from relfast_kernels.text.columns import (
-    FORM_COLUMNS,
-    GOLD_SIZE,
-    LONGEST_MEMBER,
-    MEMBER_COLUMNS,
-    MOST_MEMBERS,
-    SAID_COLUMNS,
-    SAY_COLUMNS,
-    STEP_COLUMNS,
-    TEST_COLUMNS,
-    WAY_COLUMNS,
-)
 from relfast_kernels.text.marks import Names
+from relfast_kernels.text.steps import Span, Table
+
+GOLD_VALUE, GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END = range(4)
+GOLD_SIZE: Final = 4
+"""Facts about a line's gold: its panel or label, how many taxa, where in the scratch space they are."""
 
 
 class Work(Struct):
     """Work space of a scan: ``tape``, tokens; tokens of ``samples`` and of what paths lead to (``found``);
-    members of a row (``fields``), its ``gold``; and of two sets of taxa ``spans`` and ``slots``."""
+    the ``gold`` of a row; and of two sets of taxa ``spans`` and ``slots``."""
 
     tape: Ints = Array(Int, MAX_TOKENS, TOKEN_COLUMNS)
     samples: Ints = Array(Int, 2 * MAX_TOKENS)
     found: Ints = Array(Int, 2 * MAX_TOKENS)
-    fields: Ints = Array(Int, MOST_MEMBERS)
     gold: Ints = Array(Int, GOLD_SIZE)
     spans: Ints = Array(Int, 2, MAX_TAXA, 2)
     slots: Ints = Array(Int, 2, TAXA_SLOTS + 1)
@@ -71,35 +65,6 @@ class Held(Struct):
     n_slots: int = Int
     rows: Ints = Array(Int, "n_rows", HELD_COLUMNS)
     slots: Ints = Array(Int, "n_slots")
-
-
-class Table(Struct):
-    """The table of paths: ``members`` of rows, sorted by length, and where those of a length begin
-    (``of_length``); steps, paths (spans of steps), conditions, ways to recognise forms, forms, sources of
-    responses, and ways to read their texts; and ``ends``: the span of the paths to finish reasons of rows,
-    and then the finish reasons with which a text counts as it is (spans of names)."""
-
-    n_names: int = Int
-    n_members: int = Int
-    n_steps: int = Int
-    n_paths: int = Int
-    n_tests: int = Int
-    n_ways: int = Int
-    n_forms: int = Int
-    n_said: int = Int
-    n_says: int = Int
-    n_ends: int = Int
-    names: Bytes = Const(Byte, "n_names")
-    members: Ints = Const(Int, "n_members", MEMBER_COLUMNS)
-    of_length: Ints = Const(Int, LONGEST_MEMBER + 2)
-    steps: Ints = Const(Int, "n_steps", STEP_COLUMNS)
-    paths: Ints = Const(Int, "n_paths", 2)
-    tests: Ints = Const(Int, "n_tests", TEST_COLUMNS)
-    ways: Ints = Const(Int, "n_ways", WAY_COLUMNS)
-    forms: Ints = Const(Int, "n_forms", FORM_COLUMNS)
-    said: Ints = Const(Int, "n_said", SAID_COLUMNS)
-    says: Ints = Const(Int, "n_says", SAY_COLUMNS)
-    ends: Ints = Const(Int, "n_ends", 2)
 
 
 class Scan(Struct):
@@ -210,13 +175,6 @@ class Digested(Struct):
     seed: int = Int
     n_text: int = Int
     text: Bytes = Const(Byte, "n_text")
-
-
-class Span(Struct):
-    """Where a text starts and ends."""
-
-    start: int = Int
-    end: int = Int
 
 
 class Cut(Struct):

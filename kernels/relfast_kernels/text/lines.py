@@ -88,32 +88,17 @@ from relfast_kernels.layouts import (
     WANTS_SCRATCH,
 )
 from relfast_kernels.text.characters import is_utf8
-from relfast_kernels.text.columns import (
-    DIGESTS_PROMPT,
-    FORM_ANSWER,
-    FORM_ANSWER_END,
-    FORM_DEPENDS,
-    FORM_FLAGS,
-    FORM_PROMPT,
-    FORM_QUESTION,
-    FORM_QUESTION_END,
-    HIDES_ROW,
-    IS_BARE,
-    MEMBER_BIT,
-    MEMBER_NAME,
-    MEMBER_NAME_END,
-    STEP_MEMBER,
-)
 from relfast_kernels.text.find import BLANKS, LF, copy, digest, find_byte, skip
 from relfast_kernels.text.json_scan import is_null, put_json, tokenise
 from relfast_kernels.text.json_strings import put_text
-from relfast_kernels.text.layouts import Golds, Held, Judging, Outline, Scan, Table, Work
+from relfast_kernels.text.layouts import Golds, Held, Judging, Outline, Scan, Work
 from relfast_kernels.text.projection import (
     LEFT_OUT,
     OF_GOLD,
     UNSURE,
     find_members,
     form_of,
+    has_any,
     is_text,
     question_of,
     read_row,
@@ -129,6 +114,7 @@ from relfast_kernels.text.prompts import (
     put_prompt,
 )
 from relfast_kernels.text.responses import read_gold, score_as_published, score_strictly
+from relfast_kernels.text.steps import Form, Table
 
 _NO_ROOM = -1
 """In place of a line's kind: there is no room for its records."""
@@ -156,13 +142,11 @@ def _put_id(data: Bytes, tape: Ints, token: int, scratch: Bytes, used: Any) -> A
 
 
 @kernel
-def _digest_rest(
-    data: Bytes, tape: Ints, table: Table, fields: Ints, depends: Any, seed: Any, value: Any
-) -> Any:
-    """A digest (uint64) of the members of a row that ``depends`` has as bits, in the order of the table."""
-    for k in range(table.members.shape[0]):
-        if depends & table.members[k, MEMBER_BIT] != 0 and fields[k] != 0:
-            token = fields[k]
+def _digest_rest(data: Bytes, tape: Ints, table: Table, form: Form, seed: Any, value: Any) -> Any:
+    """A digest (uint64) of those members of a row on which the rest of its records depends."""
+    for k in range(form.depends.start, form.depends.end):
+        token = table.fields[table.numbers[k]]
+        if token != 0:
             mixed = value ^ np.uint64(k * 8 + tape[token, TOKEN_KIND])
             value = digest(data, tape[token, TOKEN_START], tape[token, TOKEN_END], seed, mixed)
     return value
@@ -170,22 +154,22 @@ def _digest_rest(
 
 @kernel
 def _digest_answer(
-    data: Bytes, tape: Ints, table: Table, work: Work, form: Ints, seed: Any, value: Any
+    data: Bytes, tape: Ints, table: Table, work: Work, form: Form, seed: Any, value: Any
 ) -> Any:
     """A digest (uint64, not 0) of the values that hold a row's task and answer, and of the kind of its
     question; 0 if no paths lead to them."""
-    if form[FORM_ANSWER] == form[FORM_ANSWER_END]:
+    if form.answers.start == form.answers.end:
         return np.uint64(0)
-    for path in range(form[FORM_ANSWER], form[FORM_ANSWER_END]):
-        n = walk(data, tape, table, work.fields, 0, path, work.found)
+    for path in range(form.answers.start, form.answers.end):
+        n = walk(data, tape, table, 0, path, work.found)
         if n == UNSURE:
             return np.uint64(0)
         for k in range(n):
             token = work.found[k]
-            mixed = value ^ np.uint64(8 * (path - form[FORM_ANSWER]) + tape[token, TOKEN_KIND])
+            mixed = value ^ np.uint64(8 * (path - form.answers.start) + tape[token, TOKEN_KIND])
             value = digest(data, tape[token, TOKEN_START], tape[token, TOKEN_END], seed, mixed)
-    for path in range(form[FORM_QUESTION], form[FORM_QUESTION_END]):
-        n = walk(data, tape, table, work.fields, 0, path, work.found)
+    for path in range(form.questions.start, form.questions.end):
+        n = walk(data, tape, table, 0, path, work.found)
         if n == UNSURE:
             return np.uint64(0)
         kind = tape[work.found[0], TOKEN_KIND] + 1 if n > 0 else 0
@@ -275,18 +259,20 @@ def outline(asked: Outline) -> int:
     data, table, out, found, end = asked.data, asked.table, asked.out, asked.found, asked.end
     found.form = -1
     at = skip(data, asked.start, end, BLANKS)
-    tape, fields = asked.work.tape, asked.work.fields
+    tape, fields = asked.work.tape, table.fields
     if at == end or data[at] != ord("{") or tokenise(data, at, end, tape, 0) < 0:
         return 0
-    form = form_of(data, tape, table, fields, find_members(data, tape, table, fields), asked.work.found)
-    if form < 0 or table.forms[form, FORM_ANSWER] == table.forms[form, FORM_ANSWER_END]:
+    find_members(data, tape, table)
+    form = form_of(data, tape, table, asked.work.found)
+    if form < 0 or table.forms[form].answers.start == table.forms[form].answers.end:
         return 0
     out[0] = ord("{")
     size = 1
-    for path in range(table.forms[form, FORM_ANSWER], table.forms[form, FORM_ANSWER_END]):
-        if table.paths[path, 0] == table.paths[path, 1]:
+    for path in range(table.forms[form].answers.start, table.forms[form].answers.end):
+        if table.paths[path].start == table.paths[path].end:
             return 0
-        known = table.steps[table.paths[path, 0], STEP_MEMBER]
+        step = table.steps[table.paths[path].start]
+        known = step.member
         if known < 0:
             return 0
         token = fields[known]
@@ -297,13 +283,7 @@ def outline(asked: Outline) -> int:
             out[size] = ord(",")
             size += 1
         out[size] = ord('"')
-        size = copy(
-            table.names,
-            table.members[known, MEMBER_NAME],
-            table.members[known, MEMBER_NAME_END],
-            out,
-            size + 1,
-        )
+        size = copy(table.names, step.name.start, step.name.end, out, size + 1)
         out[size], out[size + 1] = ord('"'), ord(":")
         quote = 1 if tape[token, TOKEN_KIND] <= ESCAPED else 0
         size = copy(data, tape[token, TOKEN_START] - quote, tape[token, TOKEN_END] + quote, out, size + 2)
@@ -314,20 +294,19 @@ def outline(asked: Outline) -> int:
 
 @kernel
 def _rest_of(
-    data: Bytes, settings: Ints, table: Table, work: Work, number: int, members: Any, token: int, given: bool,
-    place: int,
+    data: Bytes, settings: Ints, table: Table, work: Work, number: int, token: int, given: bool, place: int
 ) -> Any:  # fmt: skip
     """What a line has besides id and responses (`SAYS_MORE` …), and the token of the text that tells its
     prompt besides its id, or as its id; 0: none does."""
     form, prompts, tape = table.forms[number], settings[SET_PROMPTS], work.tape
-    if members & form[FORM_DEPENDS] == 0 and form[FORM_FLAGS] & IS_BARE != 0 and place != NOWHERE:
+    if form.is_bare != 0 and place != NOWHERE and not has_any(table, form.depends):
         return HAS_ID_ONLY, 0
     if settings[SET_JOIN] != 0:
         return ID_OF_GOLD, 0  # gold may be found by the question, and the row has its id then
     if token == OF_GOLD:
         asked = 0
-        if form[FORM_FLAGS] & DIGESTS_PROMPT != 0 and prompts != ALL_IDS_REPEAT:
-            n = walk(data, tape, table, work.fields, 0, form[FORM_PROMPT], work.found)
+        if form.digests_prompt != 0 and prompts != ALL_IDS_REPEAT:
+            n = walk(data, tape, table, 0, form.digested.start, work.found)
             asked = int(work.found[0]) if n == 1 and is_text(tape, work.found[0]) else 0
         return ID_OF_PROMPT if asked > 0 else ID_OF_GOLD, asked
     if prompts == 0:
@@ -335,7 +314,7 @@ def _rest_of(
     kind = counter_kind(data, tape, token) if given and place != NOWHERE else IS_ID
     if place != NOWHERE and kind == IS_ID and prompts != ALL_IDS_REPEAT:
         return SAYS_MORE, 0
-    question = question_of(data, tape, table, work, form)
+    question = question_of(data, tape, table, form, work.found)
     if place == NOWHERE:
         rest = SAYS_MORE if question == 0 else PROMPT_OF_GOLD if question > 0 else ID_OF_GOLD
         return rest, max(question, 0)
@@ -360,8 +339,8 @@ def _project_line(scan: Scan, number: int) -> int:
     tape = work.tape
     if data[at] != 123 or tokenise(data, at, end, tape, 0) < 0:
         return SLOW
-    members = find_members(data, tape, table, work.fields)
-    n, form, token, given = read_row(data, settings, scan.chosen, table, work, members)
+    find_members(data, tape, table)
+    n, form, token, given = read_row(data, settings, scan.chosen, table, work)
     if n < 0:
         return BLANK if n == LEFT_OUT else SLOW
     if state[STATE_RECORDS] + n > records.shape[0]:
@@ -376,7 +355,7 @@ def _project_line(scan: Scan, number: int) -> int:
         said = _digest_answer(data, tape, table, work, table.forms[form], seed, ~np.uint64(form))
         lines[number, LINE_ANSWER] = np.int64(said)
         return SLOW if place == NOWHERE else FIELDS
-    rest, asked = _rest_of(data, settings, table, work, form, members, token, given, place)
+    rest, asked = _rest_of(data, settings, table, work, form, token, given, place)
     value, answer = np.uint64(form), np.int64(0)
     if settings[SET_JOIN] != 0 and rest == HAS_ID_ONLY:
         of_id = digest_id(source, id_start, id_end, seed)
@@ -386,9 +365,8 @@ def _project_line(scan: Scan, number: int) -> int:
     else:
         if settings[SET_JOIN] != 0 or rest >= ID_OF_GOLD:
             value = digest(source, id_start, id_end, seed, value)
-        value = _digest_rest(data, tape, table, work.fields, table.forms[form, FORM_DEPENDS], seed, value)
-    hides_row = table.forms[form, FORM_FLAGS] & HIDES_ROW != 0
-    value = value | unseen if hides_row else value & ~unseen
+        value = _digest_rest(data, tape, table, table.forms[form], seed, value)
+    value = value | unseen if table.forms[form].hides_row != 0 else value & ~unseen
     if rest != ID_OF_GOLD and settings[SET_JOIN] == 0:
         answer = np.int64(_digest_answer(data, tape, table, work, table.forms[form], seed, ~np.uint64(form)))
         if rest > ID_OF_GOLD and answer == 0:

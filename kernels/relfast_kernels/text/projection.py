@@ -1,8 +1,7 @@
 """Finding a row's id and responses by a table of paths: this knows no dialect and no tool.
 
-The table is that of `relfast.formats.table`, and this does with tokens what `relfast.formats.reading` does
-with decoded rows, as far as it goes: a row with anything else in it, or with a reason why a response is
-missing, is left to Python (`UNSURE`).
+It follows with tokens the steps that `relfast.formats.reading` follows with decoded rows, as far as it goes:
+a row with anything else in it, or with a reason why a response is missing, is left to Python (`UNSURE`).
 """
 
 from __future__ import annotations
@@ -27,79 +26,38 @@ from relfast_kernels.layouts import (
     TOKEN_NEXT,
     TOKEN_START,
 )
-from relfast_kernels.text.columns import (
+from relfast_kernels.text.find import same_as, same_bytes
+from relfast_kernels.text.json_scan import is_null, member, named
+from relfast_kernels.text.layouts import Work
+from relfast_kernels.text.steps import (
     A_LIST,
     AN_OBJECT,
-    ASKS_UNSEEN,
     EACH,
-    FIRST_COUNTS,
     FLAT,
-    FORM_FILTER,
-    FORM_FLAGS,
-    FORM_GUARDS,
-    FORM_GUARDS_END,
-    FORM_ID,
-    FORM_ID_END,
-    FORM_NUMBER,
-    FORM_NUMBER_END,
-    FORM_PROMPT,
-    FORM_PROMPT_END,
-    FORM_QUESTION,
-    FORM_QUESTION_END,
-    FORM_RESPONSE,
-    FORM_SAID,
-    FORM_SAID_END,
-    FORM_STATUS,
-    FORM_STATUS_END,
     HAS_OR_NOT,
     INDEX,
     IS,
     IS_ABSENT,
     IS_LIST,
+    IS_NO_ERROR,
     IS_NULL,
+    IS_NUMBER,
     IS_OBJECT,
-    IS_THERE,
-    LONGEST_MEMBER,
-    MEMBER_BIT,
-    MEMBER_NAME,
+    IS_TEXT,
+    IS_TRUTH,
+    MESSAGE,
     NAME,
     NAME_OR_INDEX,
-    NOT_EMPTY,
-    NUMBERS_JOIN,
+    ONLY_PYTHON,
     OPTIONAL,
-    SAID_ERROR,
-    SAID_INSTEAD,
-    SAID_ITEMS,
-    SAID_ITEMS_END,
-    SAID_LAST,
-    SAID_REASON,
-    SAID_SAYS,
-    SAID_SAYS_END,
-    SAY_HOW,
-    SAY_PATH,
-    SAYS_MESSAGE,
-    SAYS_TEXT,
-    SAYS_TEXTS,
-    STEP_INDEX,
-    STEP_KIND,
-    STEP_LACKS,
-    STEP_MEMBER,
-    STEP_NAME,
-    STEP_NAME_END,
-    STEP_WORD,
-    STEP_WORD_END,
-    TEST_ASKS,
-    TEST_EACH,
-    TEST_PATH,
-    UNDECIDED,
-    WAY_FORM,
-    WAY_MEMBERS,
-    WAY_TESTS,
-    WAY_TESTS_END,
+    TEXT,
+    TEXTS,
+    Form,
+    Source,
+    Span,
+    Step,
+    Table,
 )
-from relfast_kernels.text.find import same_as, same_bytes
-from relfast_kernels.text.json_scan import is_null, member, named
-from relfast_kernels.text.layouts import Table, Work
 
 UNSURE: Final = -1
 """In place of a text's token, or of a number of texts: only Python can tell."""
@@ -136,31 +94,44 @@ LEFT_OUT: Final = -2
 OF_GOLD: Final = -2
 """In place of an id's token: the id comes with the gold, which is found by what the record depends on."""
 
-_ONE: Final = 1
-
 
 @kernel
-def find_members(data: Bytes, tape: Ints, table: Table, fields: Ints) -> Any:
-    """The members of a row that have bits, as a set; ``fields`` gets the last value (a token) of each that
-    the table knows."""
-    for k in range(table.members.shape[0]):
+def find_members(data: Bytes, tape: Ints, table: Table) -> None:
+    """Fill in ``table.fields``: the last value (a token) of each member that the table knows."""
+    fields, longest = table.fields, len(table.of_length) - 2
+    for k in range(len(fields)):
         fields[k] = 0
-    found: Any = np.int64(0)
     at = 1
     while at < tape[0, TOKEN_NEXT]:
         start, end = tape[at, TOKEN_START], tape[at, TOKEN_END]
         length = end - start
-        if length <= LONGEST_MEMBER:
+        if length <= longest:
             for k in range(table.of_length[length], table.of_length[length + 1]):
-                name = table.members[k, MEMBER_NAME]
-                if table.names[name] == data[start] and same_bytes(
-                    table.names, name, name + length, data, start, end
+                name = table.members[k].name
+                if table.names[name.start] == data[start] and same_bytes(
+                    table.names, name.start, name.end, data, start, end
                 ):
-                    fields[k] = at + 1
-                    found |= table.members[k, MEMBER_BIT]
+                    fields[table.members[k].number] = at + 1
                     break
         at = tape[at + 1, TOKEN_NEXT]
-    return found
+
+
+@kernel
+def _has_all(table: Table, members: Span) -> bool:
+    """Whether a row has all of some members."""
+    for k in range(members.start, members.end):
+        if table.fields[table.numbers[k]] == 0:
+            return False
+    return True
+
+
+@kernel
+def has_any(table: Table, members: Span) -> bool:
+    """Whether a row has one of some members."""
+    for k in range(members.start, members.end):
+        if table.fields[table.numbers[k]] != 0:
+            return True
+    return False
 
 
 # ---- paths
@@ -186,17 +157,17 @@ def _item(tape: Ints, items: int, index: Any) -> int:
 
 
 @kernel
-def _is_word(data: Bytes, tape: Ints, token: int, names: Bytes, step: Ints) -> int:
+def _is_word(data: Bytes, tape: Ints, token: int, names: Bytes, step: Step) -> int:
     """Whether a value is the word of a step (1 or 0), or `UNSURE`."""
     kind = tape[token, TOKEN_KIND]
     if token == 0:
         return 0
-    if kind == LIST or (kind == ESCAPED and step[STEP_INDEX] == 0):
+    if kind == LIST or (kind == ESCAPED and step.index == 0):
         return UNSURE
-    if kind != (LITERAL if step[STEP_INDEX] != 0 else STRING):
+    if kind != (LITERAL if step.index != 0 else STRING):
         return 0
     start, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
-    return 1 if same_bytes(data, start, end, names, step[STEP_WORD], step[STEP_WORD_END]) else 0
+    return 1 if same_bytes(data, start, end, names, step.word.start, step.word.end) else 0
 
 
 @kernel
@@ -215,62 +186,64 @@ def _is_there(data: Bytes, tape: Ints, token: int) -> int:
 
 
 @kernel
-def _one_step(data: Bytes, tape: Ints, token: int, names: Bytes, step: Ints) -> int:
+def _one_step(data: Bytes, tape: Ints, token: int, names: Bytes, step: Step) -> int:
     """The token that a step leads to; -1 if there is nothing, -2 for `UNSURE`.
 
     Token 0 is the row itself.
     """
-    kind, there = step[STEP_KIND], tape[token, TOKEN_KIND]
+    kind, there = step.kind, tape[token, TOKEN_KIND]
+    if kind >= ONLY_PYTHON:
+        return -2
     if there == OBJECT:
         if kind == AN_OBJECT or kind == FLAT:
             return token
         if kind == EACH or kind == A_LIST or kind == INDEX:
             return -1
-        found = named(data, tape, token, names, step[STEP_NAME], step[STEP_NAME_END])
+        found = named(data, tape, token, names, step.name.start, step.name.end)
         if kind == NAME or kind == NAME_OR_INDEX:
             return found if found > 0 else -1
         if kind == OPTIONAL:
             return found if found > 0 else token
         if kind == HAS_OR_NOT and _is_there(data, tape, found) == 0:
-            denied = named(data, tape, token, names, step[STEP_WORD], step[STEP_WORD_END])
+            denied = named(data, tape, token, names, step.word.start, step.word.end)
             is_false = tape[denied, TOKEN_KIND] == LITERAL and data[tape[denied, TOKEN_START]] == ord("f")
             return token if denied > 0 and is_false else -1
         has = _is_word(data, tape, found, names, step) if kind == IS else _is_there(data, tape, found)
         if has == UNSURE:
             return -2
-        return token if (has == 1) != (step[STEP_LACKS] != 0) else -1
+        return token if (has == 1) != (step.lacks != 0) else -1
     if there == LIST:
-        if kind == INDEX or (kind == NAME_OR_INDEX and step[STEP_LACKS] != 0):
-            found = _item(tape, token, step[STEP_INDEX])
+        if kind == INDEX or (kind == NAME_OR_INDEX and step.lacks != 0):
+            found = _item(tape, token, step.index)
             return found if found > 0 else -1
         return token if kind == A_LIST else -1
     return token if kind == FLAT or kind == OPTIONAL else -1
 
 
 @kernel
-def walk(data: Bytes, tape: Ints, table: Table, fields: Ints, token: int, path: int, out: Ints) -> int:
+def walk(data: Bytes, tape: Ints, table: Table, token: int, path: int, out: Ints) -> int:
     """Follow a path from a value on: how many values it leads to, their tokens in ``out``; or `UNSURE`."""
-    step, stop = table.paths[path, 0], table.paths[path, 1]
+    at, stop = table.paths[path].start, table.paths[path].end
     n = 1
     out[0] = token
-    if token == 0 and step < stop and table.steps[step, STEP_MEMBER] >= 0:
-        out[0] = fields[table.steps[step, STEP_MEMBER]]
+    if token == 0 and at < stop and table.steps[at].member >= 0:
+        out[0] = table.fields[table.steps[at].member]
         if out[0] == 0:
             return 0
-        step += 1
-    while step < stop and n > 0:
-        kind = table.steps[step, STEP_KIND]
+        at += 1
+    while at < stop and n > 0:
+        step = table.steps[at]
         used, m = n, 0
         for k in range(used):
             value = out[k]
-            if (kind == EACH or kind == FLAT) and tape[value, TOKEN_KIND] == LIST:
-                at = value + 1
-                while at < tape[value, TOKEN_NEXT]:
-                    out[used + m] = at
+            if (step.kind == EACH or step.kind == FLAT) and tape[value, TOKEN_KIND] == LIST:
+                item = value + 1
+                while item < tape[value, TOKEN_NEXT]:
+                    out[used + m] = item
                     m += 1
-                    at = tape[at, TOKEN_NEXT]
+                    item = tape[item, TOKEN_NEXT]
                 continue
-            found = _one_step(data, tape, value, table.names, table.steps[step])
+            found = _one_step(data, tape, value, table.names, step)
             if found == -2:
                 return UNSURE
             if found >= 0:
@@ -279,24 +252,21 @@ def walk(data: Bytes, tape: Ints, table: Table, fields: Ints, token: int, path: 
         for k in range(m):
             out[k] = out[used + k]
         n = m
-        step += 1
+        at += 1
     return n
 
 
 @kernel
-def _first(
-    data: Bytes, tape: Ints, table: Table, fields: Ints, path: int, stop: int, null_too: bool, out: Ints
-) -> int:  # fmt: skip
+def _first(data: Bytes, tape: Ints, table: Table, paths: Span, null_too: bool, out: Ints) -> int:
     """The token of the first value of some paths that is not null (with ``null_too``: that is there); 0:
     none; or `UNSURE`."""
-    while path < stop:
-        n = walk(data, tape, table, fields, 0, path, out)
+    for path in range(paths.start, paths.end):
+        n = walk(data, tape, table, 0, path, out)
         if n == UNSURE:
             return UNSURE
         for k in range(n):
             if null_too or not is_null(data, tape, out[k]):
                 return int(out[k])
-        path += 1
     return 0
 
 
@@ -308,16 +278,16 @@ def _is_plain_end(data: Bytes, tape: Ints, table: Table, token: int) -> bool:
     """Whether a finish reason is one of those with which a text counts as it is."""
     start, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
     if tape[token, TOKEN_KIND] == STRING:
-        for k in range(1, table.ends.shape[0]):
-            if same_bytes(data, start, end, table.names, table.ends[k, 0], table.ends[k, 1]):
+        for k in range(len(table.ends)):
+            if same_bytes(data, start, end, table.names, table.ends[k].start, table.ends[k].end):
                 return True
     return False
 
 
 @kernel
-def _end_at(data: Bytes, tape: Ints, table: Table, fields: Ints, root: int, path: int, out: Ints) -> int:
+def _end_at(data: Bytes, tape: Ints, table: Table, root: int, path: int, out: Ints) -> int:
     """Whether a finish reason stands at a path (1 or 0); `UNSURE` if Python must read what it means."""
-    n = walk(data, tape, table, fields, root, path, out)
+    n = walk(data, tape, table, root, path, out)
     if n <= 0 or is_null(data, tape, out[0]):
         return UNSURE if n < 0 else 0
     token = int(out[0])
@@ -332,11 +302,11 @@ def _end_at(data: Bytes, tape: Ints, table: Table, fields: Ints, root: int, path
 
 
 @kernel
-def has_ended(data: Bytes, tape: Ints, table: Table, fields: Ints, out: Ints) -> int:
+def has_ended(data: Bytes, tape: Ints, table: Table, out: Ints) -> int:
     """Whether a row says why its text ended (1 or 0); `UNSURE` as in `_end_at`."""
     found = 0
-    for path in range(table.ends[0, 0], table.ends[0, 1]):
-        says = _end_at(data, tape, table, fields, 0, path, out)
+    for path in range(table.reasons.start, table.reasons.end):
+        says = _end_at(data, tape, table, 0, path, out)
         if says == UNSURE:
             return UNSURE
         found |= says
@@ -462,46 +432,49 @@ def samples_in(data: Bytes, tape: Ints, table: Table, response: int, samples: In
 
 
 @kernel
-def _meets(data: Bytes, tape: Ints, table: Table, fields: Ints, test: int, stop: int, out: Ints) -> int:
+def _kind_of(data: Bytes, tape: Ints, token: int) -> int:
+    """What a value is: one of `IS_NULL` …"""
+    kind = tape[token, TOKEN_KIND]
+    if kind <= ESCAPED:
+        return IS_TEXT
+    if kind == OBJECT or kind == LIST:
+        return IS_OBJECT if kind == OBJECT else IS_LIST
+    if is_null(data, tape, token):
+        return IS_NULL
+    return IS_TRUTH if kind == LITERAL and data[tape[token, TOKEN_START]] >= ord("a") else IS_NUMBER
+
+
+@kernel
+def _meets(data: Bytes, tape: Ints, table: Table, conditions: Span, out: Ints) -> int:
     """Whether a row meets some conditions (1 or 0), or `UNSURE`."""
-    while test < stop:
-        asks, each = table.tests[test, TEST_ASKS], table.tests[test, TEST_EACH]
-        if asks == UNDECIDED:
-            return UNSURE
-        n = walk(data, tape, table, fields, 0, table.tests[test, TEST_PATH], out)
+    for number in range(conditions.start, conditions.end):
+        condition = table.conditions[number]
+        n = walk(data, tape, table, 0, condition.path, out)
         if n == UNSURE:
             return UNSURE
-        kind = tape[out[0], TOKEN_KIND] if n > 0 else -1
-        if not (
-            (asks == IS_THERE and n > 0)
-            or (asks == IS_ABSENT and n == 0)
-            or (asks == IS_OBJECT and kind == OBJECT)
-            or (asks == IS_LIST and kind == LIST)
-            or (asks == IS_NULL and n > 0 and is_null(data, tape, out[0]))
-        ):
-            return 0
-        if each >= 0:
-            items = out[0]
+        items = out[0]
+        if condition.asks & (_kind_of(data, tape, items) if n > 0 else IS_ABSENT) == 0:
+            return UNSURE if condition.asks & IS_NO_ERROR != 0 else 0
+        for each in range(condition.each.start, condition.each.end):
             at = items + 1
             while at < tape[items, TOKEN_NEXT]:
-                n = walk(data, tape, table, fields, at, each, out)
+                n = walk(data, tape, table, at, each, out)
                 if n <= 0:
                     return n
                 at = tape[at, TOKEN_NEXT]
-        test += 1
     return 1
 
 
 @kernel
-def form_of(data: Bytes, tape: Ints, table: Table, fields: Ints, members: Any, out: Ints) -> int:
+def form_of(data: Bytes, tape: Ints, table: Table, out: Ints) -> int:
     """The number of a row's form, or `UNSURE`."""
-    ways = table.ways
-    for way in range(ways.shape[0]):
-        if members & ways[way, WAY_MEMBERS] != ways[way, WAY_MEMBERS]:
+    for k in range(len(table.ways)):
+        way = table.ways[k]
+        if not _has_all(table, way.members):
             continue
-        meets = _meets(data, tape, table, fields, ways[way, WAY_TESTS], ways[way, WAY_TESTS_END], out)
+        meets = _meets(data, tape, table, way.conditions, out)
         if meets != 0:
-            return int(ways[way, WAY_FORM]) if meets == 1 else UNSURE
+            return int(way.form) if meets == 1 else UNSURE
     return UNSURE
 
 
@@ -520,27 +493,27 @@ def _is_success(data: Bytes, tape: Ints, token: int) -> bool:
 
 
 @kernel
-def _text_of(data: Bytes, tape: Ints, table: Table, fields: Ints, item: int, source: Ints, out: Ints) -> int:
+def _text_of(data: Bytes, tape: Ints, table: Table, item: int, source: Source, out: Ints) -> int:
     """The token of a sample's text, by the first way to read it that applies, or `UNSURE`."""
-    for way in range(source[SAID_SAYS], source[SAID_SAYS_END]):
-        how = table.says[way, SAY_HOW]
-        n = walk(data, tape, table, fields, item, table.says[way, SAY_PATH], out)
+    for k in range(source.says.start, source.says.end):
+        how = table.says[k].how
+        n = walk(data, tape, table, item, table.says[k].path, out)
         if n == UNSURE:
             return UNSURE
         last = int(out[n - 1]) if n > 0 else 0
-        if how == SAYS_MESSAGE:
+        if how == MESSAGE:
             # an empty path leads to the sample, which is never the row
             if last > 0 and tape[last, TOKEN_KIND] == OBJECT:
                 return said_in(data, tape, table, last)
-        elif how == SAYS_TEXT:
+        elif how == TEXT:
             if is_text(tape, last):
                 return last
-        elif how == SAYS_TEXTS:
+        elif how == TEXTS:
             texts = 0
-            for k in range(n):
-                if is_text(tape, out[k]):
+            for part in range(n):
+                if is_text(tape, out[part]):
                     texts += 1
-                    last = int(out[k])
+                    last = int(out[part])
             if texts > 0:
                 return last if texts == 1 else UNSURE
         else:
@@ -549,53 +522,45 @@ def _text_of(data: Bytes, tape: Ints, table: Table, fields: Ints, item: int, sou
 
 
 @kernel
-def _sample(data: Bytes, tape: Ints, table: Table, fields: Ints, item: int, source: Ints, out: Ints) -> int:
+def _sample(data: Bytes, tape: Ints, table: Table, item: int, source: Source, out: Ints) -> int:
     """The token of a sample's text, or `UNSURE`."""
-    error = source[SAID_ERROR]
-    if error >= 0:
+    for path in range(source.error.start, source.error.end):
         # an error of the sample, or else of the row
         for root in (item, 0):
-            n = walk(data, tape, table, fields, root, error, out)
+            n = walk(data, tape, table, root, path, out)
             if n == UNSURE or (n > 0 and not is_null(data, tape, out[0])):
                 return UNSURE
-    reason = source[SAID_REASON]
-    if reason >= 0:
+    for path in range(source.reason.start, source.reason.end):
         for root in (item, 0):
-            if _end_at(data, tape, table, fields, root, reason, out) == UNSURE:
+            if _end_at(data, tape, table, root, path, out) == UNSURE:
                 return UNSURE
-    text = _text_of(data, tape, table, fields, item, source, out)
-    if text == UNSURE or (reason >= 0 and is_empty(tape, text)):
+    text = _text_of(data, tape, table, item, source, out)
+    if text == UNSURE or (source.reason.start < source.reason.end and is_empty(tape, text)):
         return UNSURE
-    if source[SAID_INSTEAD] >= 0:
-        again = _first(data, tape, table, fields, source[SAID_INSTEAD], source[SAID_INSTEAD] + 1, False, out)
-        text = UNSURE if again == UNSURE else again if is_text(tape, again) else text
-    return text
+    again = _first(data, tape, table, source.instead, False, out)
+    return UNSURE if again == UNSURE else again if is_text(tape, again) else text
 
 
 @kernel
-def _responses(
-    data: Bytes, tape: Ints, table: Table, fields: Ints, form: Ints, samples: Ints, out: Ints
-) -> int:
+def _responses(data: Bytes, tape: Ints, table: Table, form: Form, samples: Ints, out: Ints) -> int:
     """How many responses a row has, with their texts' tokens in ``samples``; or `UNSURE`."""
-    path = form[FORM_RESPONSE]
-    if path >= 0:
-        token = _first(data, tape, table, fields, path, path + 1, True, out)
+    if form.response.start < form.response.end:
+        token = _first(data, tape, table, form.response, True, out)
         if token == UNSURE:
             return UNSURE
         n = samples_in(data, tape, table, token, samples)
-        empty = n == 1 and form[FORM_FLAGS] & NOT_EMPTY != 0 and is_empty(tape, samples[0])
-        return UNSURE if empty else n
-    for k in range(form[FORM_SAID], form[FORM_SAID_END]):
-        source = table.said[k]
-        for items in range(source[SAID_ITEMS], source[SAID_ITEMS_END]):
-            n = walk(data, tape, table, fields, 0, items, samples)
+        return UNSURE if n == 1 and form.not_empty != 0 and is_empty(tape, samples[0]) else n
+    for k in range(form.sources.start, form.sources.end):
+        source = table.sources[k]
+        for items in range(source.items.start, source.items.end):
+            n = walk(data, tape, table, 0, items, samples)
             if n == UNSURE:
                 return UNSURE
-            if n > 0 and source[SAID_LAST] != 0:
+            if n > 0 and source.last != 0:
                 samples[0] = samples[n - 1]
                 n = 1
             for sample in range(n):
-                samples[sample] = _sample(data, tape, table, fields, samples[sample], source, out)
+                samples[sample] = _sample(data, tape, table, samples[sample], source, out)
                 if samples[sample] <= 0:
                     return UNSURE
             if n > 0:
@@ -604,34 +569,27 @@ def _responses(
 
 
 @kernel
-def _find_id(data: Bytes, tape: Ints, table: Table, fields: Ints, form: Ints, out: Ints) -> Any:
+def _find_id(data: Bytes, tape: Ints, table: Table, form: Form, out: Ints) -> Any:
     """The token of a row's id, 0 for none, `OF_GOLD`, or `UNSURE`; and whether the tool gave the id."""
-    flags = form[FORM_FLAGS]
-    path, stop = form[FORM_ID], form[FORM_ID_END]
-    own_id = _first(data, tape, table, fields, path, stop, flags & FIRST_COUNTS != 0, out)
-    if own_id == 0 and flags & NUMBERS_JOIN != 0:
+    own_id = _first(data, tape, table, form.ids, form.first_counts != 0, out)
+    if own_id == 0 and form.numbers_join != 0:
         return OF_GOLD, False
-    path, stop = form[FORM_PROMPT], form[FORM_PROMPT_END]
-    n_there = 0
-    for k in range(path, stop):
-        n = walk(data, tape, table, fields, 0, k, out)
-        if n == UNSURE:
+    if form.digested.start < form.digested.end and (own_id == 0 or form.first_counts != 0):
+        prompt = _first(data, tape, table, form.digested, False, out)
+        gold = _first(data, tape, table, form.golds, form.first_counts != 0, out)
+        if prompt == UNSURE or gold == UNSURE:
             return UNSURE, False
-        n_there += n > 0 and not is_null(data, tape, out[0])
-    if path < stop and n_there == stop - path and (own_id == 0 or flags & FIRST_COUNTS != 0):
-        return OF_GOLD, False
+        if not is_null(data, tape, prompt) and not is_null(data, tape, gold):
+            return OF_GOLD, False
     if own_id != 0:
         return own_id, False
-    return _first(data, tape, table, fields, form[FORM_NUMBER], form[FORM_NUMBER_END], False, out), True
+    return _first(data, tape, table, form.numbers, False, out), True
 
 
 @kernel
-def question_of(data: Bytes, tape: Ints, table: Table, work: Work, form: Ints) -> int:
+def question_of(data: Bytes, tape: Ints, table: Table, form: Form, out: Ints) -> int:
     """The token of a row's question if that is a text, 0 if there is none, or `UNSURE`."""
-    if form[FORM_FLAGS] & ASKS_UNSEEN != 0:
-        return UNSURE
-    path, stop = form[FORM_QUESTION], form[FORM_QUESTION_END]
-    token = int(_first(data, tape, table, work.fields, path, stop, False, work.found))
+    token = int(_first(data, tape, table, form.questions, False, out))
     if token <= 0:
         return token
     if not is_text(tape, token):
@@ -640,7 +598,7 @@ def question_of(data: Bytes, tape: Ints, table: Table, work: Work, form: Ints) -
 
 
 @kernel
-def read_row(data: Bytes, settings: Ints, chosen: Bytes, table: Table, work: Work, members: Any) -> Any:
+def read_row(data: Bytes, settings: Ints, chosen: Bytes, table: Table, work: Work) -> Any:
     """Find the form of a row, whose token is 0, its id and, unless it is one of a gold file, its responses.
 
     Parameters
@@ -648,9 +606,10 @@ def read_row(data: Bytes, settings: Ints, chosen: Bytes, table: Table, work: Wor
     settings : int64, shape (SET_SIZE,)
     chosen : uint8
         The filter that is scored, if ``settings`` say that there is one.
+    table
+        With ``fields`` as `find_members` has filled them in.
     work
-        ``fields`` are those that `find_members` has filled in, for ``members``; ``samples`` get the token
-        of each response, a string.
+        ``samples`` get the token of each response, a string.
 
     Returns
     -------
@@ -658,35 +617,35 @@ def read_row(data: Bytes, settings: Ints, chosen: Bytes, table: Table, work: Wor
         How many responses (0 in a gold file), `UNSURE` or `LEFT_OUT`; the form's number; the id's token, 0 or
         `OF_GOLD`; and whether it is the tool's own.
     """
-    tape, fields, samples, out = work.tape, work.fields, work.samples, work.found
-    number = form_of(data, tape, table, fields, members, out)
+    tape, samples, out = work.tape, work.samples, work.found
+    number = form_of(data, tape, table, out)
     if number == UNSURE:
         return UNSURE, 0, 0, False
     form = table.forms[number]
     is_gold = settings[SET_IS_GOLD] != 0
-    if form[FORM_FILTER] >= 0 and not is_gold:
-        name = fields[form[FORM_FILTER]]
+    if form.filter >= 0 and not is_gold:
+        name = table.fields[form.filter]
         kind = tape[name, TOKEN_KIND]
         if name != 0 and kind <= ESCAPED:
             if kind == ESCAPED or settings[SET_FILTER] == 0:
                 return UNSURE, number, 0, False
             if not same_bytes(data, tape[name, TOKEN_START], tape[name, TOKEN_END], chosen, 0, len(chosen)):
                 return LEFT_OUT, number, 0, False
-    for path in range(form[FORM_GUARDS], form[FORM_GUARDS_END]):
-        n = walk(data, tape, table, fields, 0, path, out)
+    for path in range(form.guards.start, form.guards.end):
+        n = walk(data, tape, table, 0, path, out)
         if n == UNSURE or (n > 0 and _is_there(data, tape, out[0]) != 0):
             return UNSURE, number, 0, False
-    for path in range(form[FORM_STATUS], form[FORM_STATUS_END]):
-        n = walk(data, tape, table, fields, 0, path, out)
+    for path in range(form.statuses.start, form.statuses.end):
+        n = walk(data, tape, table, 0, path, out)
         if n == UNSURE or (n > 0 and not _is_success(data, tape, out[0])):
             return UNSURE, number, 0, False
-    token, given = _find_id(data, tape, table, fields, form, out)
+    token, given = _find_id(data, tape, table, form, out)
     if token == UNSURE:
         return UNSURE, number, 0, False
     if is_gold:
         return 0, number, token, given
-    says = has_ended(data, tape, table, fields, out)
-    n = UNSURE if says == UNSURE else _responses(data, tape, table, fields, form, samples, out)
+    says = has_ended(data, tape, table, out)
+    n = UNSURE if says == UNSURE else _responses(data, tape, table, form, samples, out)
     for sample in range(n if says == 1 else 0):
         if is_empty(tape, samples[sample]):
             n = UNSURE

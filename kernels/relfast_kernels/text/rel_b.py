@@ -42,7 +42,6 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.text.answers import SEVERAL, read_claim
 from relfast_kernels.text.characters import TILDE, find_number, is_word, skip_number, white_length
-from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
 from relfast_kernels.text.find import (
     ZERO,
     begins_with,
@@ -56,7 +55,7 @@ from relfast_kernels.text.find import (
 )
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.json_strings import QUOTE
-from relfast_kernels.text.layouts import Work
+from relfast_kernels.text.layouts import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE, Work
 from relfast_kernels.text.taxa import MAX_CLAIMED, TAXA
 
 TAXON, _TAXA = np.frombuffer(b"taxon", np.uint8), np.frombuffer(b"taxa", np.uint8)

@@ -36,9 +36,8 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.text.answers import OUTSIDE, SEVERAL, find_value
 from relfast_kernels.text.characters import behind_word, digit_at, is_word, skip_white
-from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
 from relfast_kernels.text.find import ZERO, find_byte, find_digit, find_word, same_as
-from relfast_kernels.text.layouts import Work
+from relfast_kernels.text.layouts import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE, Work
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_b import (
     NO,

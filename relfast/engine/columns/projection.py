@@ -19,14 +19,13 @@ from relfast_kernels.layouts import (
     WANTS_NOTHING,
     WANTS_RECORDS,
 )
-from relfast_kernels.text.columns import DIGESTS_PROMPT
 from relfast_kernels.text.layouts import Held, Outline, Scan
 
 from relfast.engine.columns.text_block import ScannedBlock
 from relfast.engine.columns.text_table import TextTable
 from relfast.engine.job import Job
 from relfast.formats.paths import follow
-from relfast.formats.reading import gold_readers
+from relfast.formats.reading import gold_of
 from relfast.json_text import decode_object
 from relfast.support.memory import lazy_memory
 from relfast.tasks.text_scorer import PreparedGolds, in_rows, numbers, work_space
@@ -74,7 +73,7 @@ class Projection:
     def __init__(self, job: Job, functions: Mapping[str, Callable[..., int]], held: Held) -> None:
         self._scan, self._outline = functions["scan"], functions["outline"]
         self._map = job.field_map
-        self._table, self._readers = TextTable(job), gold_readers(job.dialect)
+        self._table = TextTable(job)
         self.settings, self._state = numbers(SET_SIZE), numbers(STATE_SIZE)
         self._lines, self._records = numbers(LINE_COLUMNS), numbers(RECORDS * RECORD_COLUMNS)
         self.scratch, self._out = lazy_memory(SCRATCH_BYTES), lazy_memory(1 << 16)
@@ -143,12 +142,11 @@ class Projection:
             return None
         try:
             row = decode_object(text)
-            task, answer = self._readers[form](row)
+            task, answer = gold_of(self._table.forms[form], row)
             if "task" in self._map:
                 task = follow(row, self._map["task"])
             if "answer" in self._map:
                 answer = follow(row, self._map["answer"])
         except Exception:  # the line will be scored the ordinary way, which reports the error in a row
             return None
-        digested = self._table.flags[form] & DIGESTS_PROMPT != 0
-        return SaidGold(task, answer, digested)
+        return SaidGold(task, answer, self._table.digests[form])

@@ -1,77 +1,41 @@
-"""The table of dialects and ``--map``, in the form in which the text kernel reads them: arrays of numbers,
-and one text with all names.
+"""The steps of a job for the text kernel: those of its dialect, with ``--map`` and the join with gold, as
+arrays of records and one text with all names (`relfast_kernels.text.steps.Table`).
 
-It says where a row has its id and its responses, and which other members a record depends on, of which the
+They say where a row has its id and its responses, and on which other members a record depends, of which the
 kernel makes a digest."""
 
 from __future__ import annotations
 
+import ctypes
 import re
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from relfast_kernels.entry import Int
+from relfast_kernels.entry import Int, rows_of
 from relfast_kernels.layouts import GOLD_MEMBERS
-from relfast_kernels.text import columns
-from relfast_kernels.text.layouts import Table
+from relfast_kernels.text.steps import (
+    EACH,
+    OPTIONAL,
+    VALUE,
+    Condition,
+    Form,
+    Member,
+    Say,
+    Source,
+    Span,
+    Step,
+    Table,
+    Way,
+)
 
 from relfast.engine.job import Job
-from relfast.formats import paths
-from relfast.formats.reading import lead_of
-from relfast.formats.table import (
-    ABSENT,
-    DIALECTS,
-    FINE,
-    LIST,
-    MESSAGE,
-    NULL,
-    OBJECT,
-    REASONS,
-    REASONS_OF_MESSAGES,
-    TEXT,
-    TEXTS,
-    VALUE,
-    Form,
-    Said,
-)
+from relfast.formats import paths, steps
+from relfast.formats.table import ERROR, EVENT_ID, STATUS
 from relfast.records import ENDINGS
 
-_ASKS: Final = {
-    "": columns.IS_THERE,
-    OBJECT: columns.IS_OBJECT,
-    LIST: columns.IS_LIST,
-    NULL: columns.IS_NULL,
-    ABSENT: columns.IS_ABSENT,
-    FINE: columns.UNDECIDED,
-}
-_HOW: Final = {
-    TEXT: columns.SAYS_TEXT,
-    TEXTS: columns.SAYS_TEXTS,
-    MESSAGE: columns.SAYS_MESSAGE,
-    VALUE: columns.SAYS_VALUE,
-}
-_KINDS: Final = {
-    paths.NAME: columns.NAME,
-    paths.OPTIONAL: columns.OPTIONAL,
-    paths.INDEX: columns.INDEX,
-    paths.EACH: columns.EACH,
-    paths.FLAT: columns.FLAT,
-    paths.IS: columns.IS,
-    paths.HAS: columns.HAS,
-    paths.HAS_OR_NOT: columns.HAS_OR_NOT,
-    paths.AN_OBJECT: columns.AN_OBJECT,
-    paths.A_LIST: columns.A_LIST,
-}
-_LITERALS: Final = ("true", "false")
-_INDEX: Final = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 _NAME: Final = re.compile(r'[^\x00-\x1f"/\\\x7f-\U0010ffff]*')
 """Names without characters that JSON may or must escape, so that the kernel can compare them as bytes."""
-_ERRORS: Final = "error"
-_EVENTS: Final = "event_id"
-_STATUS: Final = "status_code"
-"""Members by which a row of any form says that the request failed, or that it is no response."""
-_OFTEN: Final = len(REASONS_OF_MESSAGES) + 1
-"""How many of `REASONS` rows often have: only their members are worth a bit."""
 _PLAIN_ENDS: Final = tuple(
     spelled
     for kind in ("ended", "cut_off")
@@ -80,285 +44,217 @@ _PLAIN_ENDS: Final = tuple(
 )
 """Finish reasons of texts that count as they are, in the usual spellings; Python reads rows with another."""
 
+_Steps = Sequence[paths.Step]
+
 
 def can_hold(field_map: Mapping[str, str]) -> bool:
     """Whether the kernel can follow the paths of ``--map``: it knows the fields that all records have; the
     path of ``id`` may have no star and no ``@`` (JSON in a text), that of ``response`` one star at most."""
     fields = {"id", "task", "question", "answer", "response"}
-    steps = {field: path.split(".") for field, path in field_map.items()}
+    names = {field: path.split(".") for field, path in field_map.items()}
     return (
-        fields.issuperset(steps)
-        and all(_NAME.fullmatch(step) for each in steps.values() for step in each)
-        and not {"*", "@"} & set(steps.get("id", ()))
-        and "@" not in steps.get("response", ())
-        and "*" not in steps.get("response", ())[:1]
-        and steps.get("response", []).count("*") <= 1
+        fields.issuperset(names)
+        and all(_NAME.fullmatch(name) for each in names.values() for name in each)
+        and not {"*", "@"} & set(names.get("id", ()))
+        and "@" not in names.get("response", ())
+        and "*" not in names.get("response", ())[:1]
+        and names.get("response", []).count("*") <= 1
     )
 
 
 class TextTable:
-    """The table in memory, for a job of which `can_hold` is true. ``view`` is what the kernel
-    gets."""
+    """The steps in memory, for a job of which `can_hold` is true. ``view`` is what the kernel gets, ``forms``
+    are the forms by their numbers there, with those of which ids are digests of prompt and answer
+    (``digests``)."""
 
     def __init__(self, job: Job) -> None:
-        self._map = job.field_map
+        self._map = {field: paths.users_steps(paths.names_in(path)) for field, path in job.field_map.items()}
         self._joins = bool(job.data)
         self._names = bytearray()
-        self._steps: list[Sequence[int]] = []
-        self._paths: list[Sequence[int]] = []
-        self._tests: list[Sequence[int]] = []
-        self._ways: list[Sequence[int]] = []
-        self._said: list[Sequence[int]] = []
-        self._says: list[Sequence[int]] = []
-        self._spans: list[tuple[int, int, int]] = []
-        # members of paths alone may be left out: they are looked for by name then
-        wanted = dict.fromkeys((*self._members_of(job), *self._members_of(job, of_paths=True)))
-        members = sorted([*wanted][: columns.MOST_MEMBERS], key=lambda name: (len(name), name))
-        self._numbers = {name: number for number, name in enumerate(members)}
-        assert len(members) <= columns.MOST_MEMBERS
-        assert max(map(len, members)) <= columns.LONGEST_MEMBER
-        self._bit_of: dict[str, int] = {}
-        spans = [self._span(name) for name in members]
-        of_length = [
-            sum(len(name) < length for name in members) for length in range(columns.LONGEST_MEMBER + 2)
-        ]
-        dialects = DIALECTS if job.dialect == "auto" else {job.dialect: DIALECTS[job.dialect]}
-        forms = [form for dialect in dialects.values() for form in dialect.forms]
-        rows = [self._form(form) for form in forms]
-        self.flags = [row[columns.FORM_FLAGS] for row in rows]
-        """The flags of each form."""
-        if job.dialect == "auto":
-            self._ways = [way for number, form in enumerate(forms) for way in self._ways_to(number, form)]
-            # a row that fits no other form is read as relfast's own
-            self._ways.append((forms.index(DIALECTS["native"].forms[0]), 0, 0, 0))
-        else:
-            for number, form in enumerate(forms):
-                last = number == len(forms) - 1
-                assert last or (form.when and not form.needs)
-                self._ways.append((number, 0, *self._tests_of(form.needs if last else form.when)))
-        ends: list[Sequence[int]] = [self._path_list(REASONS), *map(self._span, _PLAIN_ENDS)]
-        assert len(self._bit_of) <= columns.MOST_BITS
-        known = [(*span, self._bit_of.get(name, 0)) for span, name in zip(spans, members, strict=True)]
-        arrays: dict[str, Sequence[Sequence[int]]] = {
-            "members": known,
-            "steps": self._steps,
-            "paths": self._paths,
-            "tests": self._tests,
-            "ways": self._ways,
-            "forms": rows,
-            "said": self._said,
-            "says": self._says,
-            "ends": ends,
-        }
+        self._members: dict[str, int] = {}
+        self._rows = {name: array("q") for name in Table.held if name not in ("names", "fields")}
+        self.forms = steps.forms_of(job.dialect)
+        answer_is_digested = not {"id", "answer"} & {*self._map}
+        self.digests = [answer_is_digested and len(form.digested) == 1 for form in self.forms]
+        for form, digests in zip(self.forms, self.digests, strict=True):
+            self._put_form(form, digests)
+        for way in steps.ways_of(job.dialect, mapped="response" in self._map):
+            conditions = self._add("conditions", [self._condition(each) for each in way.conditions])
+            members = self._add("numbers", [[self._member(name)] for name in sorted(way.members)])
+            number = self.forms.index(way.form)
+            self._add("ways", [_row(Way, form=number, members=members, conditions=conditions)])
+        reasons = self._paths(_steps(steps.REASON_PATHS))
+        self._add("ends", map(self._text, _PLAIN_ENDS))
+        names = sorted(self._members, key=lambda name: (len(name), name))
+        for name in names:
+            self._add("members", [_row(Member, name=self._text(name), number=self._members[name])])
+        for length in range(len(names[-1]) + 2):
+            self._add("of_length", [[sum(len(name) < length for name in names)]])
         self.view = Table(
             names=bytes(self._names),
-            of_length=(Int * len(of_length))(*of_length),
-            **{name: _array(Table.held[name].shape[1], rows) for name, rows in arrays.items()},
+            reasons=Span(start=reasons[0], end=reasons[1]),
+            fields=rows_of(Int, len(names)),
+            **{name: _records(_kind_of(name), numbers) for name, numbers in self._rows.items()},
         )
 
-    def _members_of(self, job: Job, *, of_paths: bool = False) -> Iterable[str]:
-        """The members of a row that the table must know; with ``of_paths`` those that paths begin with."""
-        dialects = DIALECTS.values() if job.dialect == "auto" else (DIALECTS[job.dialect],)
-        forms = [form for dialect in dialects for form in dialect.forms]
-        if of_paths:
-            yield from filter(None, map(_first_name, (_ERRORS, _STATUS, *REASONS[:_OFTEN])))
-            for form in forms:
-                listed = [
-                    form.id.replace("#", " "),
-                    form.number or "",
-                    form.response,
-                    form.errors,
-                    form.status,
-                ]
-                listed += [form.suffix, form.attached]
-                for said in form.said:
-                    listed += [said.items, said.instead, said.error, *(path for _, path in said.says)]
-                yield from filter(None, map(_first_name, " ".join(listed).split()))
-            return
-        yield from GOLD_MEMBERS
-        yield from (path.partition(".")[0] for path in job.field_map.values())
-        for form in forms:
-            conditions = " ".join((*form.tells, form.when, form.needs)).split()
-            yield from filter(None, (lead_of(condition) for condition in conditions))
-            yield from (*form.members, *filter(None, (form.filter,)))
-            numbered = f"{form.id} {form.number or ''}".replace("#", "") if form.number is not None else ""
-            yield from filter(None, map(_first_name, f"{_depends(form)} {numbered}".split()))
+    # ---- records
 
-    def _bits(self, names: Iterable[str]) -> int:
-        return sum(self._bit_of.setdefault(name, 1 << len(self._bit_of)) for name in sorted(set(names)))
+    def _add(self, name: str, rows: Iterable[Sequence[int]]) -> tuple[int, int]:
+        """Append records to an array of the table; the number of the first, and one after the last."""
+        held, size = self._rows[name], _n_numbers(_kind_of(name))
+        start = len(held) // size
+        for row in rows:
+            held.extend(row)
+        return start, len(held) // size
 
-    def _span(self, text: str) -> tuple[int, int]:
+    def _text(self, text: str) -> tuple[int, int]:
         at = len(self._names)
         self._names += text.encode()
         return at, len(self._names)
 
-    # ---- paths and conditions
+    def _member(self, name: str) -> int:
+        return self._members.setdefault(name, len(self._members))
 
-    def _path_list(self, listed: Iterable[str]) -> tuple[int, int]:
-        """Append paths that are tried in this order; the number of the first, and one after the last."""
-        first = len(self._paths)
+    def _paths(self, listed: Iterable[_Steps], *, of_row: bool = True) -> tuple[int, int]:
+        """Append paths that are tried in this order, from a row, or only from samples or items."""
+        spans = []
         for path in listed:
-            begin = len(self._steps)
-            for place, step in enumerate(paths.steps_of(path)):
-                is_name = place == 0 and step.kind == paths.NAME
-                index = int(step.name) if step.kind == paths.INDEX else int(step.other in _LITERALS)
-                spans = (*self._span(step.name), *self._span(step.other))
-                member = self._numbers.get(step.name, -1) if is_name else -1
-                self._steps.append((_KINDS[step.kind], *spans, step.lacks, index, member))
-            self._paths.append((begin, len(self._steps)))
-        return first, len(self._paths)
+            lead = paths.lead_of(path) if of_row and path and path[0].kind != OPTIONAL else ""
+            rows: list[list[int]] = []
+            for step in path:
+                name, word = self._text(step.name), self._text(step.other)
+                member = self._member(lead) if lead and not rows else -1
+                rows.append(
+                    _row(
+                        Step,
+                        kind=step.kind,
+                        name=name,
+                        word=word,
+                        lacks=step.lacks,
+                        index=step.at,
+                        member=member,
+                    )
+                )
+            spans.append(self._add("steps", rows))
+        return self._add("paths", spans)
 
-    def _path(self, path: str) -> int:
-        return self._path_list([path])[0]
+    def _condition(self, condition: steps.Condition) -> list[int]:
+        path, _ = self._paths([condition.path.steps])
+        each = self._paths((path.steps for path in condition.each), of_row=False)
+        return _row(Condition, path=path, asks=condition.asks, each=each)
 
-    def _users_path(self, names: Sequence[str], *, from_row: bool) -> int:
-        """Append a path of ``--map``, in which a number may be a name or a place in a list; its number."""
-        begin = len(self._steps)
-        for place, name in enumerate(names):
-            is_index = _INDEX.fullmatch(name) is not None
-            member = self._numbers[name] if from_row and place == 0 else -1
-            spans = (*self._span(name), *self._span(""))
-            index = int(name) if is_index else 0
-            kind = columns.EACH if name == "*" else columns.NAME_OR_INDEX
-            self._steps.append((kind, *spans, is_index, index, member))
-        self._paths.append((begin, len(self._steps)))
-        return len(self._paths) - 1
+    def _source(
+        self, items: Iterable[_Steps], says: Iterable[tuple[int, _Steps]], said: steps.Source | None = None
+    ) -> list[int]:
+        """Where the texts of a row's samples are; ``said`` has what else the dialect says of them."""
+        ways = [_row(Say, how=how, path=self._paths([path], of_row=False)[0]) for how, path in says]
+        others = (said.instead, said.error, said.reason) if said else ((), (), ())
+        instead, error, reason = (self._paths(_steps(listed)) for listed in others)
+        return _row(
+            Source,
+            items=self._paths(items),
+            says=self._add("says", ways),
+            last=said is not None and said.said.last,
+            instead=instead,
+            error=error,
+            reason=reason,
+        )
 
-    def _tests_of(self, conditions: str) -> tuple[int, int]:
-        """Append the tests for conditions; the number of the first, and one after the last."""
-        first = len(self._tests)
-        for condition in conditions.split():
-            path, _, kind = condition.partition(":")
-            listed, _, rest = path.partition(".*.")
-            asks = columns.IS_LIST if rest else _ASKS[kind]
-            self._tests.append((self._path(listed), asks, self._path(rest) if rest else -1))
-        return first, len(self._tests)
-
-    def _ways_to(self, number: int, form: Form) -> Iterable[Sequence[int]]:
-        """The ways to recognise a row of a form: the members that it must have, and further tests, among them
-        those for members that no bit is left for."""
-        if "response" in self._map and not form.response and not form.said:
-            return  # ``--map`` says where the responses are, so this is no row without responses
-        for tells in form.tells:
-            conditions = f"{tells} {form.when}".split()
-            members = 0
-            for name in sorted({*map(lead_of, conditions)} - {""}):
-                if name in self._bit_of or len(self._bit_of) < columns.MOST_BITS:
-                    members |= self._bits([name])
-            others = [
-                path
-                for path in conditions
-                if path != lead_of(path) or not members & self._bit_of.get(path, 0)
-            ]
-            yield (number, members, *self._tests_of(" ".join(others)))
+    def _sources(self, form: steps.FormSteps) -> Iterable[list[int]]:
+        if "response" not in self._map:
+            for said in form.sources:
+                yield self._source(_steps(said.items), ((how, path.steps) for how, path in said.says), said)
+        elif (star := _star_in(self._map["response"])) is not None:
+            path = self._map["response"]
+            yield self._source([(*path[:star], paths.Step(EACH, "*"))], [(VALUE, path[star + 1 :])])
 
     # ---- forms
 
-    def _form(self, form: Form) -> Sequence[int]:
-        """The numbers that describe a form: where id, answer and responses are, and what else matters."""
-        ids = form.id.split()
-        prompts = [path[1:] for path in ids if path.startswith("#")]
-        id_paths = [path for path in ids if not path.startswith("#")]
-        numbered = form.number is not None and self._joins
-        said = [self._said_of(said) for said in form.said]
-        first_said = len(self._said)
-        self._said += said
-        response, place = self._path(form.response) if form.response else -1, form.response
-        if "response" in self._map:
-            steps = self._map["response"].split(".")
-            at = steps.index("*") + 1 if "*" in steps else len(steps)
-            response = self._users_path(steps[:at], from_row=True)
-            place, first_said = steps[0], len(self._said)
-            if "*" in steps:
-                items, response, says = (response, response + 1), -1, len(self._says)
-                self._says.append((columns.SAYS_VALUE, self._users_path(steps[at:], from_row=False)))
-                self._said.append((*items, says, says + 1, False, -1, -1, -1))
-        of_id = self._path_list(id_paths)
-        if "id" in self._map:
-            mapped = self._users_path(self._map["id"].split("."), from_row=True)
-            of_id, prompts = (mapped, mapped + 1), []
-        numbers = (0, 0) if numbered else self._path_list((form.number or "").split())
-        if "id" in self._map and form.number is not None:
-            # the tool's number: gold is looked up by it or by the question
-            of_id, numbers = (0, 0), numbers if numbered else of_id
-        depends = {*form.members, *filter(None, map(_first_name, _depends(form).split()))}
-        depends |= {path.partition(".")[0] for field, path in self._map.items() if field not in _NOT_REST}
-        if numbered:
-            # then the row's id and number take part in the choice of its gold
-            depends |= {*map(_first_name, f"{form.id} {form.number}".replace("#", "").split())} - {""}
-            depends |= {self._map["id"].partition(".")[0]} if "id" in self._map else set()
+    def _put_form(self, form: steps.FormSteps, digests: bool) -> None:
+        """Append a form: where id, answer and responses are, and what else matters."""
+        mapped, table = self._map, form.form
+        ids, digested, numbers = _steps(form.ids), _steps(form.digested), _steps(form.numbers or ())
+        numbered = form.numbers is not None
+        if "id" in mapped:
+            ids, digested = [mapped["id"]], []
+            if numbered:  # the tool's number: gold is looked up by it or by the question
+                ids, numbers = [], ids
+        response = [mapped["response"]] if "response" in mapped else _steps(form.response)
+        place = paths.lead_of(response[0]) if response else ""
+        if "response" in mapped and _star_in(mapped["response"]) is not None:
+            response = []
+        joins = numbered and self._joins
         others = set() if form.row else {*GOLD_MEMBERS} - {place}
-        flags = (
-            columns.FIRST_COUNTS * form.plain
-            | columns.NUMBERS_JOIN * numbered
-            | columns.NOT_EMPTY * bool(form.none and "response" not in self._map)
-            | columns.HIDES_ROW * (not form.row and place in GOLD_MEMBERS)
-            | columns.IS_BARE * (not form.members and not form.task.startswith("="))
-            | columns.DIGESTS_PROMPT * (len(prompts) == 1 and "answer" not in self._map)
-            | columns.ASKS_UNSEEN * ("question" in self._map or not self._can_follow(form.question))
+        depends = {*table.members, *others, *map(paths.lead_of, self._read_for_gold(form, joins))} - {""}
+        answers = [] if table.members else _steps(form.answers)
+        if answers:
+            answers = _steps(form.tasks, form.source, form.answers)
+            answers += [mapped[field] for field in ("task", "answer") if field in mapped]
+        row = _row(
+            Form,
+            ids=self._paths(ids),
+            digested=self._paths(digested),
+            golds=self._paths(_steps(form.answers)),
+            numbers=self._paths([] if joins else numbers),
+            answers=self._paths(answers),
+            questions=self._paths([mapped["question"]] if "question" in mapped else _steps(form.questions)),
+            guards=self._paths(_steps(_GUARDS, form.errors, form.suffix, form.attached)),
+            statuses=self._paths(_steps(_STATUS, form.statuses)),
+            response=self._paths(response),
+            sources=self._add("sources", [*self._sources(form)]),
+            depends=self._add("numbers", sorted([self._member(name)] for name in depends)),
+            filter=self._member(table.filter) if table.filter else -1,
+            first_counts=table.plain,
+            numbers_join=joins,
+            not_empty=bool(table.none) and "response" not in mapped,
+            hides_row=not form.row and place in GOLD_MEMBERS,
+            is_bare=not table.members and form.task is None,
+            digests_prompt=digests,
         )
-        return (
-            *of_id,
-            *self._path_list([*prompts, *form.answer.split()] if prompts else []),
-            *numbers,
-            self._bits(depends | others),
-            *self._answer(form),
-            *self._path_list(form.question.split() if self._can_follow(form.question) else []),
-            *self._path_list([_ERRORS, _EVENTS, *f"{form.errors} {form.suffix} {form.attached}".split()]),
-            *self._path_list([_STATUS, *form.status.split()]),
-            response,
-            *(first_said, len(self._said)),
-            self._numbers[form.filter] if form.filter else -1,
-            flags,
-        )
+        self._add("forms", [row])
 
-    def _can_follow(self, listed: str) -> bool:
-        return all(step.kind in _KINDS for path in listed.split() for step in paths.steps_of(path))
-
-    def _answer(self, form: Form) -> tuple[int, int]:
-        """Paths to everything that a record's task and gold are read from; none if other members matter too,
-        or the kernel cannot follow a path."""
-        listed = f"{form.task} {form.source} {form.answer}"
-        if form.members or not form.answer or not self._can_follow(f"{listed} {form.question}"):
-            return 0, 0
-        mapped = [self._map[field].split(".") for field in ("task", "answer") if field in self._map]
-        if any(not {"*", "@"}.isdisjoint(steps) for steps in mapped):
-            return 0, 0
-        first, _ = self._path_list(listed.split())
-        for steps in mapped:
-            self._users_path(steps, from_row=True)
-        return first, len(self._paths)
-
-    def _said_of(self, said: Said) -> Sequence[int]:
-        """The numbers that describe where the texts of a row's samples are."""
-        first = len(self._says)
-        self._says += [(_HOW[how], self._path(path)) for how, path in said.says]
-        return (
-            *self._path_list(said.items.split() or [""]),
-            *(first, len(self._says)),
-            said.last,
-            *(self._path(path) if path else -1 for path in (said.instead, said.error)),
-            self._path(said.reason) if said.reason else -1,
-        )
+    def _read_for_gold(self, form: steps.FormSteps, joins: bool) -> Iterable[_Steps]:
+        """Paths to everything that task, gold and question are read from, and an id that is a digest; and, if
+        gold is joined by what a row asks before its number, to what ids are read from."""
+        yield from _steps(form.tasks, form.source, form.answers, form.questions, form.row, form.digested)
+        yield from (path for field, path in self._map.items() if field not in ("id", "response"))
+        if joins:
+            yield from _steps(form.ids, form.numbers or ())
+            yield from (path for field, path in self._map.items() if field == "id")
 
 
-_NOT_REST: Final = ("id", "response")
-"""Fields of ``--map`` whose members the digest leaves out."""
+_GUARDS: Final = paths.paths_of(f"{ERROR} {EVENT_ID}")
+_STATUS: Final = paths.paths_of(STATUS)
 
 
-def _depends(form: Form) -> str:
-    """Paths to everything that task, gold and question are read from in a form, and to the members of which a
-    digest serves as id."""
-    digested = " ".join(path[1:] for path in form.id.split() if path.startswith("#"))
-    task = "" if form.task.startswith("=") else form.task
-    return f"{task} {form.source} {form.answer} {form.question} {form.row} {digested}"
+def _steps(*listed: Sequence[paths.Path]) -> list[_Steps]:
+    return [path.steps for each in listed for path in each]
 
 
-def _first_name(path: str) -> str:
-    """The member of the row that a path begins with; "" if it does not begin with a name."""
-    step = paths.steps_of(path)[0]
-    return step.name if step.kind in (paths.NAME, paths.OPTIONAL) else ""
+def _star_in(path: _Steps) -> int | None:
+    """Where a path of ``--map`` goes through a list."""
+    return next((at for at, step in enumerate(path) if step.name == "*"), None)
 
 
-def _array(columns: Any, rows: Sequence[Sequence[int]]) -> Any:
-    return (Int * columns * len(rows))(*(tuple(map(int, row)) for row in rows))
+def _row(kind: Any, /, **values: Any) -> list[int]:
+    """The numbers of a record: its fields in their order, spans in place."""
+    assert values.keys() == kind.declared.keys()
+    row: list[int] = []
+    for name, field in kind.declared.items():
+        row += values[name] if field is Span else (int(values[name]),)
+    return row
+
+
+def _kind_of(name: str) -> Any:
+    """What an array of the table holds."""
+    field: Any = Table.held[name]
+    return field.kind
+
+
+def _n_numbers(kind: Any) -> int:
+    return ctypes.sizeof(kind) // ctypes.sizeof(Int)
+
+
+def _records(kind: Any, numbers: array[int]) -> Any:
+    """Records in memory."""
+    return (kind * (len(numbers) // _n_numbers(kind))).from_buffer_copy(numbers)
