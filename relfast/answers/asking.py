@@ -6,10 +6,10 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from relfast.answers.comparing import Comparison, are_multiples
+from relfast.answers.comparing import Comparison
 from relfast.answers.reading import read, trimmed
 from relfast.answers.tokens import FAMILY, UNITS, tokens_of, words
-from relfast.answers.trees import Node, Relation
+from relfast.answers.trees import Named, Node, Relation
 
 MAX_QUESTION: Final = 6_000
 """Characters of a question that are read."""
@@ -24,8 +24,7 @@ def form_matters(gold: str, question: str) -> bool:
     """Whether the question states gold in another form ("Factor x^2-4"): then equal value is not enough."""
     by_value, by_form = Comparison(evaluate=True), Comparison(evaluate=False)
     return any(
-        (by_value.equal(tree, one) and not by_form.equal(tree, one))
-        or (isinstance(tree, Relation) and isinstance(one, Relation) and are_multiples(tree, one))
+        by_value.equal(tree, one) and not by_form.equal(tree, one)
         for tree in read(gold).trees[:1]
         for one in _formulas(question)
     )
@@ -43,7 +42,7 @@ def restates(answer: str, gold: str, question: str) -> bool:
     operates = any(token.kind == "function" or token.text in _OPERATIONS for token in tokens_of(answer))
     if written == wanted or not (operates or decimal) or repeated & set(read(gold).trees):
         return False
-    parts = {part for tree in _formulas(question) for part in tree.within()}
+    parts = {part for tree in _formulas(question) for part in _within(tree)}
     return bool(repeated & parts) or f" {' '.join(written)} " in f" {' '.join(_written(question))} "
 
 
@@ -73,5 +72,9 @@ def _formulas(question: str) -> tuple[Node, ...]:
         text = (found[1] or found[2]).strip()
         left -= len(text)
         trees += read(text).trees if left >= 0 else ()
-    sides = (tree.parts for tree in trees if isinstance(tree, Relation))
+    sides = (tree.parts for tree in trees if isinstance(tree, Relation | Named))
     return (*trees, *(side for some in sides for side in some))
+
+
+def _within(tree: Node) -> list[Node]:
+    return [tree, *(one for part in tree.parts for one in _within(part))]

@@ -1,16 +1,18 @@
-"""Read an answer: its tokens, and the trees that they may stand for."""
+"""Read an answer: its tokens, the trees that they may stand for, and what these mean (`_meant`)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import Final, NamedTuple
 
 from relfast.answers.parser import parse
 from relfast.answers.tokens import UNITS, Token, tokens_of, with_commas_joined, words
-from relfast.answers.trees import Apply, Group, Measured, Node, Number, Symbol
+from relfast.answers.trees import (
+    Apply, Group, Measured, Named, Node, Number, Relation, Symbol, System, Words, close, monomial, values,
+)  # fmt: skip
 
 MAX_CHARS: Final = 400
 """Maximum characters of an answer that is read. No reference of MATH or GSM8K has more than 200."""
@@ -32,6 +34,13 @@ _BESIDE_DIGITS: Final = words("L J N W V")
 _COMMA: Final = re.compile(r"[$\s]*(\d+),(\d+)[$\s]*")
 _LONE: Final = re.compile(r"\{ (\S+) \}")
 _MINUS: Final = re.compile(r"(?<![^\W\d] )-|- ?[^a-zA-Z]")
+_POINT: Final = re.compile(r"([A-Z]|angle|triangle|m)$")
+_FORWARD: Final = {">": "<", "ge": "le"}
+_INFINITY: Final = Symbol("infty")
+_LOWEST: Final = Apply("-", (_INFINITY,))
+_ROUGHLY: Final = 1e-2
+_MAX_JOINED: Final = 12
+"""Maximum intervals that are joined."""
 
 
 class Answer(NamedTuple):
@@ -70,32 +79,6 @@ def read(text: str) -> Answer:
     if decimal := _COMMA.fullmatch(text):
         loose += _parsed([Token("number", f"{decimal[1]}.{decimal[2]}")])
     return Answer(tuple(trees), tuple(loose), option, *_spelling(tokens))
-
-
-def _parsed(tokens: Sequence[Token]) -> list[Node]:
-    """The tree of tokens, if they have one, without brackets; ± stands for both of its values."""
-    if (tree := parse(tokens)) is None:
-        return []
-    items: list[Node] = []
-    for item in tree.parts if isinstance(tree, Group) and not tree.tag else (tree,):
-        double = any(isinstance(part, Apply) and part.tag in ("pm", "mp") for part in item.within())
-        items += [_chosen(item, "pm"), _chosen(item, "mp")] if double else [_chosen(item, "")]
-    return [items[0] if len(items) == 1 else Group("", tuple(items))]
-
-
-def _chosen(tree: Node, positive: str) -> Node:
-    """A tree with + for the sign ``positive`` and - for the other, and without brackets but those of f(x)."""
-    tree = tree.changed(lambda part: _chosen(part, positive))
-    match tree:
-        case Apply("pm" | "mp" as sign, (term,)):
-            return term if sign == positive else Apply("-", (term,))
-        case Apply("^", (Apply("^", (base, Number(a))), Number(b))) if a.denominator == 1 and (
-            a % 2 or b.denominator % 2
-        ):
-            return Apply("^", (base, Number(a * b)))  # the fourth root of x^3, but not √(x^2)
-        case Apply("()", (inner,)) if not isinstance(inner, Symbol):
-            return inner
-    return tree
 
 
 def trimmed(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
@@ -149,3 +132,166 @@ def _spelling(tokens: tuple[Token, ...]) -> tuple[str, str, bool]:
     )
     has_words = any(token.kind == "word" and len(token.text) > 1 for token in tokens)
     return spelled, folded if is_text else "", has_words
+
+
+# what a tree means
+
+
+def _parsed(tokens: Sequence[Token]) -> list[Node]:
+    """What the tree of tokens means, if they have one; ± stands for both of its values."""
+    if (tree := parse(tokens)) is None:
+        return []
+    tag, items = (
+        ("", (tree,)) if not isinstance(tree, Group) or tree.tag not in ("", "or") else (tree.tag, tree.parts)
+    )
+    both = [[_chosen(item, "pm"), _chosen(item, "mp")] for item in items]
+    chosen = [one for a, b in both for one in ([a] if a == b else [a, b])]
+    return [_meant(chosen[0] if len(chosen) == 1 else Group(tag, tuple(chosen)))]
+
+
+def _chosen(tree: Node, positive: str) -> Node:
+    """A tree with + for the sign ``positive`` and - for the other, and without brackets but those of f(x)."""
+    tree = tree.changed(lambda part: _chosen(part, positive))
+    match tree:
+        case Apply("pm" | "mp" as sign, (term,)):
+            return term if sign == positive else Apply("-", (term,))
+        case Apply("^", (Apply("^", (base, a)), b)) if not a.symbols | b.symbols:
+            (x, some), (y, others) = monomial(a), monomial(b)
+            if not some + others and x.denominator == 1 and (x % 2 or y.denominator % 2):
+                return Apply("^", (base, Number(x * y)))  # the fourth root of x^3, but not √(x^2)
+        case Apply("()", (inner,)) if not isinstance(inner, Symbol):
+            return inner
+    return tree
+
+
+def _meant(tree: Node) -> Node:
+    """What a tree means: without brackets, the braces of a set of one and a point's name before it; `Named`
+    values, intervals and a `System` for the relations that state them."""
+    match tree:
+        case Apply("()", (inner,)) | Group("{}", (inner,)):
+            return _meant(inner)
+        case Apply("*", (Symbol(name), Group("()") as point)) if name.isupper():
+            return _meant(point)
+        case Relation():
+            return _of_relation(tree)
+        case Group("{|", (head, Group("", conditions))):
+            return _of_set(_meant(head), tuple(map(_meant, conditions)))
+        case Group("{|", (head, condition)):
+            return _of_set(_meant(head), (_meant(condition),))
+        case Group("cup", parts):
+            return _union(tuple(map(_meant, parts)))
+        case Group("" | "or" | "{}", parts):
+            return _of_items(tree.tag, tuple(map(_meant, parts)))
+        case Group():
+            return Symbol("R") if tree.parts == (_LOWEST, _INFINITY) else tree.changed(_meant)
+    return tree
+
+
+def _of_relation(tree: Node) -> Node:
+    """``x = 5``, ``f(x) = 5``, ``(x, y) = (1, 2)``, ``x ∈ S`` and ``x < 5`` as `Named`; 40 + 2 = 42 as 42."""
+    if set(tree.tag) <= _FORWARD.keys():
+        tree = Relation(tuple(_FORWARD[sign] for sign in tree.tag[::-1]), tree.parts[::-1])
+    signs, sides = tree.tag, tree.parts
+    first, last = sides[0], sides[-1]
+    if set(signs) <= {"=", "in", "approx"}:
+        name = named(first)
+        if name and "approx" in signs[1:]:  # x = 1/3 ≈ 0.33
+            exact = signs.index("approx", 1)
+            return _of_relation(Relation(signs[:exact], sides[: exact + 1]))
+        if name and (len(signs) == 1 or not last.symbols) and name not in last.symbols:
+            held = _meant(last)
+            return Named(name, (held.parts[0] if isinstance(held, Named) else held,))
+        if not name and signs == ("=",) and named(last) and not first.symbols:  # 5 = x
+            return Named(named(last), (_meant(first),))
+        if not name and "in" not in signs and not tree.symbols:  # 10 + 32 = 42, √2 ≈ 1.41
+            numbers = [values(side) for side in sides]
+            near = _ROUGHLY if "approx" in signs else 0
+            if all(some and close(numbers[0][0], some[0], near) for some in numbers):
+                return _meant(first if near else last)
+    if signs == ("ne",) and (name := _variable(first)) and not last.symbols:
+        below, above = Group("()", (_LOWEST, last)), Group("()", (last, _INFINITY))
+        return Named(name, (Group("cup", (below, above)),))
+    if set(signs) <= {"<", "le"}:
+        if len(sides) == 2 and _variable(first):
+            signs, sides = ("<", *signs), (_LOWEST, *sides)
+        elif len(sides) == 2:
+            signs, sides = (*signs, "<"), (*sides, _INFINITY)
+        if len(sides) == 3 and (name := _variable(sides[1])):
+            return Named(name, (Group("(["[signs[0] == "le"] + ")]"[signs[1] == "le"], sides[::2]),))
+    return tree.changed(_meant)
+
+
+def _variable(tree: Node) -> str:
+    match tree:
+        case Symbol(name) if tree.symbols:
+            return str(name)
+        case Apply("()") | Measured():
+            return _variable(tree.parts[0])
+    return ""
+
+
+def _of_set(head: Node, conditions: tuple[Node, ...]) -> Node:
+    """A set by conditions of its head: {x | x > 3} is (3, ∞), {x | x = 3k, k ∈ ℤ} is {3k | k ∈ ℤ}."""
+    name = head.tag if isinstance(head, Named) else named(head)
+    first, *rest = conditions
+    if name and isinstance(first, Named) and first.tag == name:
+        head, first = first, first.parts[0]
+    if name and not rest:
+        return Named(name, (first,))
+    return Group("{|", (first, *rest) if name else (head, first, *rest))
+
+
+def _of_items(tag: str, items: tuple[Node, ...]) -> Node:
+    """The items of a list or set: of several values of x, ``x = 1, x = 2`` or ``x = 1, 2``, and of a system."""
+    names = [item.tag if isinstance(item, Named) else "" for item in items]
+    held = tuple(item.parts[0] if isinstance(item, Named) else item for item in items)
+    stems = [name if "(" in name else name.partition("_")[0] for name in names]
+    if all(stems) and len(set(stems)) == len(stems):
+        return Named(",".join(sorted(stems)), (System(tuple(names), held),))
+    if stems[0] and len({*stems} - {""}) == 1:
+        return Named(
+            stems[0], (_union(held) if all(map(_is_interval, held)) and all(stems) else Group("", held),)
+        )
+    return Group("{}" if tag == "{}" else "", items)
+
+
+def _is_interval(tree: Node) -> bool:
+    return isinstance(tree, Group) and tree.tag in ("()", "[]", "(]", "[)") and len(tree.parts) == 2
+
+
+def _union(parts: tuple[Node, ...]) -> Node:
+    """A union of intervals, as few as they can be: {1} ∪ (1, 2) is [1, 2)."""
+    sets = [part.parts if isinstance(part, Group) and part.tag == "{}" else (part,) for part in parts]
+    left = [one if isinstance(one, Group) else Group("[]", (one, one)) for some in sets for one in some]
+    if len(left) > _MAX_JOINED or not all(map(_is_interval, left)):
+        return Group("cup", parts)
+    while pair := next(
+        ((a, b) for a, b in permutations(left, 2)
+         if a.tag[1] + b.tag[0] != ")(" and monomial(a.parts[1]) == monomial(b.parts[0])), None,
+    ):  # fmt: skip
+        a, b = pair
+        left = [
+            Group(a.tag[0] + b.tag[1], (a.parts[0], b.parts[1])),
+            *(one for one in left if one is not a and one is not b),
+        ]
+    return left[0] if len(left) == 1 else Group("cup", tuple(left))
+
+
+def named(tree: Node) -> str:
+    """What a left side names: x, x_1, f(), a line AB, (x,y); "" if it is no name."""
+    match tree:
+        case Symbol(name) | Words(name):
+            return str(name)
+        case Apply("abs" | "overline" | "vec", (inner,)):
+            return named(inner)
+        case Apply("()", (Symbol(),)):
+            return "()"
+        case Group("()", items) if all(isinstance(item, Symbol) for item in items):
+            return ",".join(map(named, items))
+        case Apply("*", factors) if all(isinstance(one, Symbol) and _POINT.match(one.tag) for one in factors):
+            return "".join(map(named, factors))
+        case Apply("*", (Apply("^", (Symbol(name), Apply("-"))), Apply("()"))):
+            return f"{name}^-1()"
+        case Apply("*", (first, Apply("()") | Group())):
+            return named(first) and f"{named(first)}()"
+    return ""

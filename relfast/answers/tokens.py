@@ -32,27 +32,32 @@ hidden : textcolor color phantom hphantom vphantom hspace vspace label tag
 layout : left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle displaystyle \[ \]
 layout : textstyle scriptstyle limits nolimits large Large LARGE huge Huge small tiny bf rm it sf boxed fbox
 layout : mathbf mathit mathsf mathcal mathbb mathfrak boldsymbol bm underline displaylines math ensuremath $
-layout : \( \) | space : quad qquad \, \; \: \! | word dollar : \$ | sign : \{ \} \\
-function : sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan log ln exp gcd lcm max min det deg Re
-function : Im | function csc : cosec | function log_10 : lg
+layout : \( \) ` “ ” „ « » " | space : quad qquad \, \; \: \! ~ | word dollar : \$ | word euro : €
+word sterling : £ | word yen : ¥ | word rupee : ₹ | word cent : ¢ | sign : \{ \} \\ sqrt lfloor rfloor lceil
+sign : rceil notin or | function : sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan log exp gcd
+function : lcm max min det deg Re Im | function csc : cosec | function log : ln | function log_10 : lg
 accent : overline bar vec hat dot ddot tilde widehat overrightarrow
-letter : alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi omega
-letter : pi Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega hbar ell int sum prod lim partial nabla
-letter : triangle perp parallel | letter angle : angle ∠ | letter to : to → | letter epsilon : varepsilon
-letter theta : vartheta | letter phi : varphi | letter emptyset : emptyset varnothing ∅
-letter infty : infty infin inf infinity oo ∞ | letter ldots : ldots dots cdots
-sign : sqrt lfloor rfloor lceil rceil notin or | sign frac : frac dfrac tfrac cfrac | sign pm : pm ±
-sign mp : mp ∓ | sign cup : cup ∪ | sign cap : cap ∩ | sign in : in ∈ | sign binom : binom dbinom tbinom
-sign < : lt | sign > : gt | sign = : == | sign le : le leq leqslant leqq <= =< ≤ | sign ne : ne neq != ≠
-sign ge : ge geq geqslant geqq >= ≥ | sign approx : approx simeq sim equiv ≈ | sign * : cdot times ast
-sign setminus : setminus backslash | sign / : div | sign ^ : ** | sign : : colon | sign ° : circ degree
-sign ∣ : lvert rvert vert mid lVert rVert Vert | sign ' : prime | sign % : percent | sign or : lor vee
-sign and : and land | sign ( : langle | sign ) : rangle | sign [ : lbrack | sign ] : rbrack
-sign \{ : lbrace | sign \} : rbrace
+letter : hbar ell int sum prod lim partial nabla triangle perp parallel | letter angle : angle ∠
+letter to : to → | letter epsilon : varepsilon | letter theta : vartheta | letter phi : varphi
+letter emptyset : emptyset varnothing ∅ | letter infty : infty infin inf infinity oo ∞
+letter ldots : ldots dots cdots
+sign frac : frac dfrac tfrac cfrac | sign pm : pm ± | sign mp : mp ∓ | sign cup : cup ∪ | sign cap : cap ∩
+sign in : in ∈ | sign binom : binom dbinom tbinom | sign < : lt | sign > : gt | sign = : ==
+sign le : le leq leqslant leqq <= =< ≤ | sign ne : ne neq != ≠ | sign ge : ge geq geqslant geqq >= ≥
+sign approx : approx simeq sim equiv ≈ | sign * : cdot times ast × · ⋅ ∗ | sign - : − – — ‐ ‒
+sign setminus : setminus backslash | sign / : div ÷ ⁄ ∕ | sign ^ : ** | sign : : colon | sign ° : circ degree
+sign ∣ : lvert rvert vert mid lVert rVert Vert | sign ' : prime ’ ′ | sign % : percent | sign or : lor vee
+sign and : and land | sign ( : langle ⟨ | sign ) : rangle ⟩ | sign [ : lbrack | sign ] : rbrack
+sign \{ : lbrace | sign \} : rbrace | sign , : 、 | sign . : 。
 """
 """Of each command and sign: its kind, what it means if that is not its own name, and names. "words" hold
 words; what "hidden" holds is not shown."""
-_COMMANDS: Final = {
+_GREEK: Final = str.split(
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau"
+    " upsilon phi chi psi omega"
+)
+"""Names of the letters from α to ω, and, as titles, from Α to Ω."""
+_COMMANDS: Final = {name: ("letter", name) for name in [*_GREEK, *map(str.title, _GREEK)]} | {
     name: (kind.split()[0], (kind.split()[1:] or [name])[0].replace("∣", "|"))
     for row in re.split(r"\n| \| ", _TABLE.strip())
     for kind, _, names in [row.rpartition(" : ")]
@@ -86,6 +91,7 @@ UNITS: Final = {name: names[0] for names, _ in _MEASURES for name in names}
 """Units that can be told apart: name → the first name of its unit."""
 FAMILY: Final = {names[0]: family for names, family in _MEASURES}
 """Unit → what it measures."""
+KNOWN_UNITS: Final = frozenset(FAMILY)
 
 _NUMERALS: Final = str.split(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
@@ -100,20 +106,11 @@ SCALES: Final = {
 }  # fmt: skip
 _SHORT_WORDS: Final = words("yes no Yes No YES NO all All the The is are was of cup")
 
-_GREEK: Final = str.split(
-    "α alpha β beta γ gamma δ delta ε epsilon ζ zeta η eta θ theta κ kappa λ lambda μ mu ν nu ξ xi ρ rho"
-    " σ sigma τ tau φ phi χ chi ψ psi ω omega Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Σ Sigma Φ Phi Ψ Psi"
-    " Ω Omega π pi"
-)
-_MONEY: Final = ("euro", "sterling", "yen", "rupee", "cent")
 _CHARACTERS: Final = str.maketrans(
-    {c: f"\\{name} " for c, name in zip(_GREEK[::2], _GREEK[1::2], strict=True)}
-    | {c: rf"\text{{{name}}}" for c, name in zip("€£¥₹¢", _MONEY, strict=True)}
-    | dict.fromkeys("÷⁄∕", "/") | dict.fromkeys("−–—‐‒", "-") | dict.fromkeys("×·⋅∗", "*")
-    | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad`“”„«»\"", "")
-    | dict(zip("~、。⟨⟩’′", " ,.()''", strict=True)) | {"∛": "\\sqrt[3]"}
+    {chr(ord("α") + k): f"\\{name} " for k, name in enumerate(_GREEK)}
+    | {chr(ord("Α") + k): f"\\{name.title()} " for k, name in enumerate(_GREEK)}
+    | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", "") | {"∛": "\\sqrt[3]"}
 )  # fmt: skip
-"""What stands for characters that Unicode does not hold to be the same as others."""
 _FRACTION: Final = re.compile("[¼½¾⅐-⅞]")
 _SCRIPTS: Final = re.compile("([⁰¹²³⁴-⁹⁻ⁿ]+)|[₀-₉]+")
 _NOON: Final = re.compile(r"(?<![a-z])([ap])\.\s?m(?:\.|(?![a-z]))", re.IGNORECASE)
@@ -136,13 +133,14 @@ _TOKEN: Final = re.compile(
 NONE: Final = Token("", "")
 
 
+def digits(found: re.Match[str]) -> str:
+    """The digits of what was found."""
+    return re.sub(r"\D", "", found[0])
+
+
 def with_commas_joined(text: str) -> str:
     """A text with the digits of numbers like 1,000 joined: the commas of (1,000) separate."""
-    return text if "(" in text or "[" in text or "\\{" in text else _COMMAS.sub(_digits, text)
-
-
-def _digits(found: re.Match[str]) -> str:
-    return re.sub(r"\D", "", found[0])
+    return text if "(" in text or "[" in text or "\\{" in text else _COMMAS.sub(digits, text)
 
 
 def _in_digits(found: re.Match[str]) -> str:
@@ -159,7 +157,7 @@ def _repeating(text: str) -> str:
 
 def _prepared(text: str) -> str:
     """A text with numbers in digits, without separators, and no characters that have a command."""
-    text = _POINT.sub(r"\1.\2", _GROUPED.sub(_digits, text)).replace("{,}", ",")
+    text = _POINT.sub(r"\1.\2", _GROUPED.sub(digits, text)).replace("{,}", ",")
     text = _RAISED.sub(r"\1\2", text)
     if not text.isascii():
         text = _FRACTION.sub(lambda one: rf"\frac{normalize('NFKC', one[0]).replace('⁄', ' ')} ", text)
