@@ -10,7 +10,7 @@ from typing import Final
 from relfast.answers.reading import Answer, named
 from relfast.answers.tokens import KNOWN_UNITS
 from relfast.answers.trees import (
-    Apply, Group, Measured, Named, Node, Number, Relation, Symbol, System, Words, close, monomial, values, work,
+    Apply, Group, Measured, Named, Node, Number, Relation, Symbol, Words, close, monomial, values, work,
 )  # fmt: skip
 
 Nodes = Sequence[Node]
@@ -20,7 +20,7 @@ ROUNDED_PLACES: Final = 8
 _MAX_PLACES: Final = 14
 _MAX_UNLIKE: Final = 12
 """Maximum items of a list that are written differently in both answers."""
-_STRUCTURES: Final = (Group, System, Relation, Words)
+_STRUCTURES: Final = (Group, Relation, Words)
 
 
 def same(gold: Answer, answer: Answer, *, evaluate: bool = True) -> bool:
@@ -54,16 +54,11 @@ class Comparison:
         elif isinstance(answer, Named):
             answer = answer.parts[0]
         match gold, answer:
-            case System(names, a), System(others, b):
-                by_name = (sorted(zip(names, a, strict=True)), sorted(zip(others, b, strict=True)))
-                return self.in_order(*([part for _, part in one] for one in by_name))
-            case (
-                (Group("" | "{}", a), Group("" | "{}", b))
-                | (Group("cup", a), Group("cup", b))
-                | (Group("cap", a), Group("cap", b))
-            ):
+            case (Group("" | "{}", a), Group("" | "{}", b)):
                 return self.in_any_order(a, b)
-            case (System(), Group("" | "()")) | (Group("" | "()"), System()):
+            case Group("cup" | "cap" | "=" as sign, a), Group(other, b) if sign == other:
+                return self.in_any_order(a, b)
+            case (Group("="), Group("" | "()")) | (Group("" | "()"), Group("=")):
                 return self.in_order(gold.parts, answer.parts)
             case (Group(""), Group("()")) | (Group("()"), Group("")):  # (1, 2) may be an interval
                 return len(gold.parts) > 2 and self.in_order(gold.parts, answer.parts)

@@ -46,7 +46,6 @@ _IN_UNITS: Final = words(". ' / * -")
 _CURRENCIES: Final = {name for name, unit in UNITS.items() if FAMILY[unit] == "money"}
 _NO_UNITS: Final = words(
     "not no to is are than if when because minus plus times over squared cubed factorial choose mod base root"
-    " half halves third thirds quarter quarters fourths fifths sixths eighths tenths hundredths thousandths"
 )
 _NAMED_SETS: Final = {
     **dict.fromkeys(words("none nosolution nosolutions norealsolution norealsolutions emptyset"), "emptyset"),
@@ -315,23 +314,23 @@ class _Parser:
 
     def factors(self) -> Node:
         """What a function takes without brackets: 2x of \\sin 2x \\cos x."""
-        sign, found = self.take("-"), [self.factor()]
+        found = [self.signed(self.factor)]
         while self.starts() and self.peek().kind != "function" and self.peek().text not in ("(", "["):
             found.append(self.factor())
-        tree = _joined("*", found)
-        return Apply("-", (tree,)) if sign else tree
+        return _joined("*", found)
 
     def environment(self, name: str) -> Node:
         """A matrix; of other environments, like cases, their items."""
-        rows: list[tuple[Node, ...]] = []
+        rows = [list[Node]()]
         while self.peek().kind != "end":
-            row = [] if self.take("\\\\") else [self.answer()]
-            while row and self.take("&"):
-                row.append(self.answer())
-            rows += [tuple(row)] * bool(row)
+            if self.take("\\\\"):
+                rows.append([])
+            else:
+                self.take("&")
+                rows[-1].append(self.answer())
         self.at += 1
         if name in _MATRICES:
-            tree = Group("#", tuple(Group("#", row) for row in rows))
+            tree = Group("#", tuple(Group("#", tuple(row)) for row in rows if row))
             return Apply("det", (tree,)) if name == "vmatrix" else tree
         items = tuple(item for row in rows for item in row)
         return items[0] if len(items) == 1 else Group("", items)

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from relfast.answers.parser import parse
 from relfast.answers.tokens import UNITS, Token, tokens_of, with_commas_joined, words
 from relfast.answers.trees import (
-    Apply, Group, Measured, Named, Node, Number, Relation, Symbol, System, Words, close, monomial, values,
+    Apply, Group, Measured, Named, Node, Number, Relation, Symbol, Words, close, monomial, values,
 )  # fmt: skip
 
 MAX_CHARS: Final = 400
@@ -24,16 +24,14 @@ _FILLERS: Final = words(
 _EMPHASIS: Final = words(", ; : * ^")
 _ENDS: Final = _EMPHASIS | words(". ?")
 _NAMED: Final = words("word letter number")
-_PUNCTUATION: Final = words(". ' , - : ( ) { }")
+_PUNCTUATION: Final = words(". ' , - : ( ) { } and or")
 _JOINING: Final = words("or and , ; / + = < >")
 _OPTIONS: Final = words("A B C D E F G H I J")
 _CAPITALS: Final = words("K C F J N W V")
 """Units of one letter that are no symbols when they stand apart from a number."""
 _BESIDE_DIGITS: Final = words("L J N W V")
 """Units of one letter that may stand right behind a number too: 0.125L."""
-_COMMA: Final = re.compile(r"[$\s]*(\d+),(\d+)[$\s]*")
-_LONE: Final = re.compile(r"\{ (\S+) \}")
-_MINUS: Final = re.compile(r"(?<![^\W\d] )-|- ?[^a-zA-Z]")
+_COMMA: Final = re.compile(r"[$\s]*(\d+),(\d\d?|\d{4,})[$\s]*")
 _POINT: Final = re.compile(r"([A-Z]|angle|triangle|m)$")
 _FORWARD: Final = {">": "<", "ge": "le"}
 _INFINITY: Final = Symbol("infty")
@@ -78,7 +76,9 @@ def read(text: str) -> Answer:
             (trees if measured and measured[0].tag[0] in _CAPITALS else loose).extend(measured)
     if decimal := _COMMA.fullmatch(text):
         loose += _parsed([Token("number", f"{decimal[1]}.{decimal[2]}")])
-    return Answer(tuple(trees), tuple(loose), option, *_spelling(tokens))
+    has_words = any(token.kind == "word" and len(token.text) > 1 for token in tokens)
+    spelled = " ".join(token.text for token in tokens)
+    return Answer(tuple(trees), tuple(loose), option, spelled, _folded(tokens), has_words)
 
 
 def trimmed(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
@@ -90,9 +90,6 @@ def trimmed(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
         begin += 1
     while end > begin and tokens[end - 1].text in _ENDS:
         end -= 1
-    braces = [token.text for token in tokens[begin:end] if token.text in ("{", "}")]
-    if braces == ["{", "}"] and tokens[begin].text == "{" and tokens[end - 1].text == "}":
-        return tokens[begin + 1 : end - 1]
     return tokens[begin:end]
 
 
@@ -118,20 +115,13 @@ def _with_unit(tokens: Sequence[Token]) -> list[Node]:
     return [one for one in _parsed([*tokens[:at], *unit]) if isinstance(one, Measured) and not one.symbols]
 
 
-def _spelling(tokens: tuple[Token, ...]) -> tuple[str, str, bool]:
-    """`Answer.spelled`, `Answer.folded` if it is a text, and `Answer.has_words`."""
-    spelled = _LONE.sub(r"\1", " ".join(token.text for token in tokens))
-    named = [token for token in tokens if token.kind in _NAMED or token.text in ("and", "or")]
-    folded = "".join(token.text for token in named).lower()
-    is_text = (
-        len(folded) > 1
-        and named[0].kind != "number"
-        and not any(a.kind == b.kind == "number" for a, b in pairwise(named))
-        and {token.text for token in tokens} - {token.text for token in named} <= _PUNCTUATION
-        and not _MINUS.search(spelled)
-    )
-    has_words = any(token.kind == "word" and len(token.text) > 1 for token in tokens)
-    return spelled, folded if is_text else "", has_words
+def _folded(tokens: tuple[Token, ...]) -> str:
+    """`Answer.folded`, if an answer is a text: words, and letters, numbers and punctuation between them."""
+    kept = [token for token in tokens if token.kind in _NAMED or token.text in ("and", "or", "-")]
+    signs = {token.text for token in tokens if token.kind not in _NAMED}
+    numbers = any(b.kind == "number" and (a.kind == "number" or a.text == "-") for a, b in pairwise(kept))
+    is_text = kept and kept[0].text.isalpha() and not numbers and signs <= _PUNCTUATION
+    return "".join(token.text for token in kept if token.text != "-").lower() if is_text else ""
 
 
 # what a tree means
@@ -172,6 +162,8 @@ def _meant(tree: Node) -> Node:
             return _meant(inner)
         case Apply("*", (Symbol(name), Group("()") as point)) if name.isupper():
             return _meant(point)
+        case Apply("*", factors) if len(factors) > 2 and named(tree).isalpha():  # ABC is not ACB
+            return Words(named(tree))
         case Relation():
             return _of_relation(tree)
         case Group("{|", (head, Group("", conditions))):
@@ -244,15 +236,25 @@ def _of_set(head: Node, conditions: tuple[Node, ...]) -> Node:
 def _of_items(tag: str, items: tuple[Node, ...]) -> Node:
     """The items of a list or set: of several values of x, ``x = 1, x = 2`` or ``x = 1, 2``, and of a system."""
     names = [item.tag if isinstance(item, Named) else "" for item in items]
-    held = tuple(item.parts[0] if isinstance(item, Named) else item for item in items)
     stems = [name if "(" in name else name.partition("_")[0] for name in names]
     if all(stems) and len(set(stems)) == len(stems):
-        return Named(",".join(sorted(stems)), (System(tuple(names), held),))
+        return Named(",".join(sorted(stems)), (Group("=", items),))
     if stems[0] and len({*stems} - {""}) == 1:
-        return Named(
-            stems[0], (_union(held) if all(map(_is_interval, held)) and all(stems) else Group("", held),)
-        )
-    return Group("{}" if tag == "{}" else "", items)
+        held = tuple(item.parts[0] if isinstance(item, Named) else item for item in items)
+        if not all(stems) or not all(map(_is_interval, held)):
+            return Named(stems[0], (Group("", held),))
+        return Named(names[0], (_union(held) if tag == "or" else _common(held),))
+    return Group("{}", tuple(dict.fromkeys(items))) if tag == "{}" else Group("", items)
+
+
+def _common(parts: tuple[Node, ...]) -> Node:
+    """The values that two intervals have in common, x > 2 and x < 5; if there are none, those of either."""
+    match sorted(parts, key=lambda one: one.parts[0] == _LOWEST):
+        case [Group(left, (low, top)), Group(right, (bottom, high))] if (top, bottom) == (_INFINITY, _LOWEST):
+            ends = [complex(one).real for end in (low, high) for one in values(end)]
+            if len(ends) != 2 or ends[0] < ends[1]:
+                return Group(left[0] + right[1], (low, high))
+    return _union(parts)
 
 
 def _is_interval(tree: Node) -> bool:

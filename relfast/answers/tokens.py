@@ -98,12 +98,20 @@ _NUMERALS: Final = str.split(
     " seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
 )
 _NUMERAL: Final = re.compile(
-    rf"(?<![a-zA-Z\\])({'|'.join(_NUMERALS)})(?:(?<=ty)[- ]({'|'.join(_NUMERALS[1:10])}))?(?![a-zA-Z])",
+    rf"(?<![a-zA-Z\\])({'|'.join(_NUMERALS)})(?:(?<=ty)[- ]({'|'.join(_NUMERALS[1:10])}))?(?:-(?=[a-z]{{3}})|(?![a-zA-Z]))",
     re.IGNORECASE,
 )
+_SCALES: Final = """
+12 dozen | 1e2 hundred | 1e3 thousand | 1e6 million | 1e9 billion | 1e12 trillion | 1/2 half halves
+1/3 third thirds | 1/4 quarter quarters fourth fourths | 1/5 fifth fifths | 1/6 sixth sixths
+1/8 eighth eighths | 1/10 tenth tenths | 1/100 hundredth hundredths | 1/1000 thousandth thousandths
+"""
 SCALES: Final = {
-    "dozen": 12, "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
-}  # fmt: skip
+    name: Fraction(row.split()[0])
+    for row in re.split(r"\n| \| ", _SCALES.strip())
+    for name in row.split()[1:]
+}
+"""What a number is multiplied by if it stands before a word: 4.5 million, 3 quarters."""
 _SHORT_WORDS: Final = words("yes no Yes No YES NO all All the The is are was of cup")
 
 _CHARACTERS: Final = str.maketrans(
@@ -145,7 +153,7 @@ def with_commas_joined(text: str) -> str:
 
 def _in_digits(found: re.Match[str]) -> str:
     places = [_NUMERALS.index(numeral.lower()) for numeral in found.groups() if numeral]
-    return str(sum(place if place < 20 else 10 * (place - 18) for place in places))
+    return f"{sum(place if place < 20 else 10 * (place - 18) for place in places)} "
 
 
 def _repeating(text: str) -> str:
@@ -182,17 +190,18 @@ def tokens_of(text: str) -> tuple[Token, ...]:
             kind, held = _COMMANDS.get(held, (kind, held.removeprefix("\\")))
         elif kind == "repeating":
             kind, held = "number", _repeating(held)
-        if kind in ("words", "hidden"):
-            pending = kind
-        elif kind == "sign" and held in ("{", "}"):
-            braces += [pending] * (held == "{")
-            if not any(braces[-1:]) and "hidden" not in braces:
-                out.append(Token("sign", held, spaced))
-            braces, pending = braces[: len(braces) - (held == "}" and bool(braces))], ""
-        elif kind == "letters" and "hidden" not in braces:
+        shown = "hidden" not in braces
+        if kind == "sign" and held == "{":
+            braces.append(pending)
+        elif kind == "letters" and shown:
             out += _letters(held, out[-1] if out else NONE, "words" in braces, spaced)
-        elif kind not in ("space", "layout") and "hidden" not in braces:
+        shown = shown and kind not in ("words", "hidden", "layout", "space", "letters")
+        if shown and not (held in ("{", "}") and any(braces[-1:])):
             out.append(Token(kind, held, spaced))
+        if kind == "sign" and held == "}" and braces:
+            braces.pop()
+        if kind != "space":
+            pending = kind if kind in ("words", "hidden", "layout") else ""
         spaced = kind == "space" or (spaced and kind in ("layout", "words"))
     return tuple(out)
 

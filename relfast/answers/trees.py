@@ -1,5 +1,5 @@
-"""What an answer can be, the nodes that the parser makes, and what they are worth: their canonical text, their
-values at fixed points, the arithmetic they leave undone.
+"""What an answer can be, the nodes that the parser makes, and what they are worth: their canonical text,
+their values at fixed points, the arithmetic they leave undone.
 
 Numbers are exact fractions as long as that is possible. Nothing grows beyond `MAX_BITS`; what would has no
 value, and equals only what is written alike.
@@ -82,9 +82,9 @@ class Measured(Node):
 
 
 class Group(Node):
-    """Several parts, by how they are held together: "" a list and "{}" a set, whose order does not count;
-    "or" alternatives; "()", "[)" … a tuple or an interval; "{|" a set by its condition; "#" the rows of a
-    matrix; ":" a ratio; cup, cap, setminus."""
+    """Several parts, by how they are held together: "" a list, "{}" a set and "=" a system (x = 1, y = 2),
+    whose order does not count; "or" alternatives; "()", "[)" … a tuple or an interval; "{|" a set by its
+    condition; "#" the rows of a matrix; ":" a ratio; cup, cap, setminus."""
 
 
 class Relation(Node):
@@ -93,10 +93,6 @@ class Relation(Node):
 
 class Named(Node):
     """One part, and what names it: x = 2, f(x) = 2x; x < 3 is the interval (-∞, 3) by the name of x."""
-
-
-class System(Node):
-    """Values by their names (a tuple), in the order in which they are written: x = 1, y = 2."""
 
 
 @lru_cache(maxsize=2048)
