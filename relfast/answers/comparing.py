@@ -113,12 +113,12 @@ class Comparison:
         return bool(u) and len(u) == len(v) and all(map(close, u, v))
 
     def same_relation(self, gold: Node, answer: Node) -> bool:
-        if gold.tag != answer.tag:
-            return False
-        if (same := self.in_order(gold.parts, answer.parts)) or gold.tag not in (("=",), ("ne",)):
-            return same
+        if gold.tag != answer.tag or self.in_order(gold.parts, answer.parts):
+            return bool(gold.tag == answer.tag)
         solved = not self.evaluate or named(gold.parts[0]) or work(answer) > work(gold)
-        return self.in_order(gold.parts, answer.parts[::-1]) or (not solved and _are_multiples(gold, answer))
+        return gold.tag in (("=",), ("ne",)) and (
+            self.in_order(gold.parts, answer.parts[::-1]) or (not solved and _are_multiples(gold, answer))
+        )
 
 
 def _are_alike(gold: Node, answer: Node) -> bool:

@@ -42,7 +42,6 @@ _CLOSERS: Final[dict[str, tuple[str, ...]]] = {
 _FIRST: Final = _CLOSERS.keys() | words("frac binom sqrt √")
 """Signs that a factor can start with."""
 _ROUNDING: Final = {"|": "abs", "lfloor": "floor", "lceil": "ceil"}
-_IN_UNITS: Final = words(". ' / * -")
 _CURRENCIES: Final = {name for name, unit in UNITS.items() if FAMILY[unit] == "money"}
 _NO_UNITS: Final = words(
     "not no to is are than if when because minus plus times over squared cubed factorial choose mod base root"
@@ -126,8 +125,8 @@ class _Parser:
         unit = self.unit()
         if _NO_UNITS & set(unit) or (tree.symbols and not KNOWN_UNITS.issuperset(unit)):
             raise _Failure
-        unit = [UNITS[text]] if money else unit
-        return Measured(tuple(unit), (tree,)) if unit else tree
+        unit = (UNITS[text],) if money else unit
+        return Measured(unit, (tree,)) if unit else tree
 
     def words(self) -> Node:
         text = ""
@@ -140,18 +139,17 @@ class _Parser:
     def names(self, ahead: int = 0) -> bool:
         return self.peek(ahead).kind in ("word", "letter")
 
-    def unit(self) -> list[str]:
+    def unit(self) -> tuple[str, ...]:
         """The names of the unit behind a value; its exponents do not count."""
         found: list[str] = []
-        while self.names() or (found and self.peek().text in _IN_UNITS):
-            if self.names():
-                found.append(UNITS.get(self.peek().text, self.peek().text))
-            elif self.peek().text in ("/", "*", "-") and not self.names(1):
-                break
+        while self.names() or (
+            found and self.peek().text in "./*-" and (self.names(1) or self.peek().text == ".")
+        ):
+            found += [UNITS.get(self.peek().text, self.peek().text)] * self.names()
             self.at += 1
             if self.take("^"):
                 self.argument()
-        return found
+        return tuple(found)
 
     def sum(self) -> Node:
         terms: list[Node] = []
@@ -207,22 +205,24 @@ class _Parser:
         while mark := self.take("^", "_", "!", "'", "°"):
             if mark == "^":
                 tree = Apply("^", (tree, self.exponent()))
-            elif mark in ("_", "'"):
+            elif mark == "!":
+                tree = Apply("!", (tree,))
+            elif mark == "°":
+                tree = Measured(("°",), (tree,))
+            else:
                 index = f"_{self.index() if mark == '_' else mark}"
                 tree = Symbol(tree.tag + index) if isinstance(tree, Symbol) else Apply(index, (tree,))
-            else:
-                tree = Apply("!", (tree,)) if mark == "!" else Measured(("°",), (tree,))
         return tree
-
-    def exponent(self) -> Node:
-        tree = self.argument()  # 2^3^2 = 2^9
-        return Apply("^", (tree, self.exponent())) if self.take("^") else tree
 
     def index(self) -> str:
         """A subscript as text."""
         begin = self.at
         self.argument()
-        return "".join(token.text for token in self.tokens[begin : self.at] if token.text not in ("{", "}"))
+        return "".join(token.text for token in self.tokens[begin : self.at]).strip("{}")
+
+    def exponent(self) -> Node:
+        tree = self.argument()  # 2^3^2 = 2^9
+        return Apply("^", (tree, self.exponent())) if self.take("^") else tree
 
     def argument(self) -> Node:
         """A group in braces, or one token with its sign."""

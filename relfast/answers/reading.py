@@ -120,7 +120,7 @@ def _folded(tokens: tuple[Token, ...]) -> str:
     kept = [token for token in tokens if token.kind in _NAMED or token.text in ("and", "or", "-")]
     signs = {token.text for token in tokens if token.kind not in _NAMED}
     numbers = any(b.kind == "number" and (a.kind == "number" or a.text == "-") for a, b in pairwise(kept))
-    is_text = kept and kept[0].text.isalpha() and not numbers and signs <= _PUNCTUATION
+    is_text = any(kept) and kept[0].text.isalpha() and not numbers and signs <= _PUNCTUATION
     return "".join(token.text for token in kept if token.text != "-").lower() if is_text else ""
 
 
@@ -200,26 +200,18 @@ def _of_relation(tree: Node) -> Node:
             near = _ROUGHLY if "approx" in signs else 0
             if all(some and close(numbers[0][0], some[0], near) for some in numbers):
                 return _meant(first if near else last)
-    if signs == ("ne",) and (name := _variable(first)) and not last.symbols:
-        below, above = Group("()", (_LOWEST, last)), Group("()", (last, _INFINITY))
+    sides = tuple(map(_meant, sides))
+    if signs == ("ne",) and (name := named(sides[0])) and not last.symbols:
+        below, above = Group("()", (_LOWEST, sides[1])), Group("()", (sides[1], _INFINITY))
         return Named(name, (Group("cup", (below, above)),))
     if set(signs) <= {"<", "le"}:
-        if len(sides) == 2 and _variable(first):
+        if len(sides) == 2 and named(sides[0]):
             signs, sides = ("<", *signs), (_LOWEST, *sides)
         elif len(sides) == 2:
             signs, sides = (*signs, "<"), (*sides, _INFINITY)
-        if len(sides) == 3 and (name := _variable(sides[1])):
+        if len(sides) == 3 and (name := named(sides[1])):
             return Named(name, (Group("(["[signs[0] == "le"] + ")]"[signs[1] == "le"], sides[::2]),))
-    return tree.changed(_meant)
-
-
-def _variable(tree: Node) -> str:
-    match tree:
-        case Symbol(name) if tree.symbols:
-            return str(name)
-        case Apply("()") | Measured():
-            return _variable(tree.parts[0])
-    return ""
+    return Relation(tree.tag, tuple(map(_meant, tree.parts)))
 
 
 def _of_set(head: Node, conditions: tuple[Node, ...]) -> Node:
@@ -282,12 +274,13 @@ def _union(parts: tuple[Node, ...]) -> Node:
 def named(tree: Node) -> str:
     """What a left side names: x, x_1, f(), a line AB, (x,y); "" if it is no name."""
     match tree:
-        case Symbol(name) | Words(name):
+        case Symbol(name) | Words(name) if tree.symbols or isinstance(tree, Words):
             return str(name)
-        case Apply("abs" | "overline" | "vec", (inner,)):
-            return named(inner)
-        case Apply("()", (Symbol(),)):
+        case Apply("()", (Symbol(),)):  # what g(x) became
             return "()"
+        case Apply("abs" | "overline" | "vec" as mark, (inner,)):
+            name = named(inner)
+            return name if name.isupper() or mark != "abs" else name and f"|{name}|"
         case Group("()", items) if all(isinstance(item, Symbol) for item in items):
             return ",".join(map(named, items))
         case Apply("*", factors) if all(isinstance(one, Symbol) and _POINT.match(one.tag) for one in factors):

@@ -98,7 +98,8 @@ _NUMERALS: Final = str.split(
     " seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
 )
 _NUMERAL: Final = re.compile(
-    rf"(?<![a-zA-Z\\])({'|'.join(_NUMERALS)})(?:(?<=ty)[- ]({'|'.join(_NUMERALS[1:10])}))?(?:-(?=[a-z]{{3}})|(?![a-zA-Z]))",
+    rf"(?<![a-zA-Z\\])({'|'.join(_NUMERALS)})(?:(?<=ty)[- ]({'|'.join(_NUMERALS[1:10])}))?"
+    r"(?:-(?=[a-z]{3})|(?![a-zA-Z]))",
     re.IGNORECASE,
 )
 _SCALES: Final = """
@@ -127,8 +128,7 @@ _GROUPED: Final = re.compile(
 )
 _COMMAS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _POINT: Final = re.compile(r"(?<![\d.,])(\d+)\{,\}(\d+)(?!\d|\{,\})")
-_MARK: Final = r"(?:\\prime|\\circ|\\degree|[\'°])"
-_RAISED: Final = re.compile(rf"\^\s*(?:({_MARK})|\{{\s*((?:{_MARK}\s*)+)\}})")
+_RAISED: Final = re.compile(r"\^\s*(\{)?\s*((?:(?:\\prime|\\circ|\\degree|['°])\s*)+)(?(1)\})")
 _KNOWN: Final = "|".join(sorted(filter(str.isalpha, _COMMANDS), key=len, reverse=True))
 _TOKEN: Final = re.compile(
     r"\\begin\{(?P<begin>[a-zA-Z]+)\*?\}(?:\{[lcr|]*\})?|\\end\{(?P<end>[a-zA-Z]+)\*?\}"
@@ -166,7 +166,7 @@ def _repeating(text: str) -> str:
 def _prepared(text: str) -> str:
     """A text with numbers in digits, without separators, and no characters that have a command."""
     text = _POINT.sub(r"\1.\2", _GROUPED.sub(digits, text)).replace("{,}", ",")
-    text = _RAISED.sub(r"\1\2", text)
+    text = _RAISED.sub(r"\2", text)
     if not text.isascii():
         text = _FRACTION.sub(lambda one: rf"\frac{normalize('NFKC', one[0]).replace('⁄', ' ')} ", text)
         text = _SCRIPTS.sub(lambda one: f"{'^' if one[1] else '_'}{{{one[0]}}}", text)
@@ -214,7 +214,7 @@ def _letters(run: str, last: Token, in_words: bool, spaced: bool) -> list[Token]
     if run == "U" and last.text in (")", "]", r"\}"):  # (0, 1) U (2, 3)
         return [Token("sign", "cup", spaced)]
     if run in _BARE:
-        return [Token(*_BARE[run], spaced)]
+        return [Token(_BARE[run][0], _BARE[run][1], spaced)]
     if in_words or len(run) > 3 or run in _SHORT_WORDS:
         return [Token("word", run, spaced)]
     if behind_value and run[:2] == "or":  # "2or x"

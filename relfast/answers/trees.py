@@ -43,8 +43,9 @@ class Node:
         return self.hashed
 
     def __eq__(self, other: object) -> bool:
-        same = type(self) is type(other) and isinstance(other, Node) and self.hashed == other.hashed
-        return same and self.tag == other.tag and self.parts == other.parts  # type: ignore[attr-defined]
+        if not isinstance(other, Node) or self.hashed != other.hashed or type(self) is not type(other):
+            return False
+        return (self.tag, self.parts) == (other.tag, other.parts)
 
     def changed(self, change: Callable[[Node], Node]) -> Node:
         """This node with ``change`` done to its parts."""
