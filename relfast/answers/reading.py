@@ -26,7 +26,7 @@ _ENDS: Final = _EMPHASIS | words(". ?")
 _NAMED: Final = words("word letter number")
 _PUNCTUATION: Final = words(". ' , - : ( ) { } and or")
 _JOINING: Final = words("or and , ; / + = < >")
-_OPTIONS: Final = words("A B C D E F G H I J")
+_OPTION: Final = re.compile(r"\( ([A-J]) \)|([A-J])(?: [).:]|$)")
 _CAPITALS: Final = words("K C F J N W V")
 """Units of one letter that are no symbols when they stand apart from a number."""
 _BESIDE_DIGITS: Final = words("L J N W V")
@@ -83,26 +83,21 @@ def read(text: str) -> Answer:
 
 def trimmed(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
     """Tokens without fillers and emphasis at the beginning, and without full stops at the end."""
-    begin, end = 0, len(tokens)
-    while begin < end - 1 and (
-        tokens[begin].text in (_FILLERS if tokens[begin].kind == "word" else _EMPHASIS)
-    ):
-        begin += 1
-    while end > begin and tokens[end - 1].text in _ENDS:
-        end -= 1
-    return tokens[begin:end]
+    while len(tokens) > 1 and tokens[0].text in (_FILLERS if tokens[0].kind == "word" else _EMPHASIS):
+        tokens = tokens[1:]
+    while tokens and tokens[-1].text in _ENDS:
+        tokens = tokens[:-1]
+    return tokens
 
 
 def _option(tokens: tuple[Token, ...]) -> tuple[str, tuple[Token, ...]]:
-    """The letter of an option, "(C)" or "C. 18", and the tokens behind it."""
-    bracket = bool(tokens) and tokens[0].text == "("
-    letter, mark = ([token.text for token in tokens[bracket : bracket + 2]] + ["", ""])[:2]
-    rest = tokens[bracket + 2 :]
-    if letter not in _OPTIONS or mark not in ((")",) if bracket else (")", ".", ":", "")):
+    """The letter of an option, "(C)" or "C. 18", and the tokens behind it; not of "(C) or (D)"."""
+    found = _OPTION.match(" ".join(token.text for token in tokens[:3]))
+    rest = tokens[len(found[0].split()) :] if found else ()
+    joined = rest and (rest[0].text in _JOINING or _option(rest)[0])
+    if not found or joined or (rest and not found[1] and not rest[0].spaced):
         return "", ()
-    if rest and (rest[0].text in _JOINING or _option(rest)[0] or not (bracket or rest[0].spaced)):
-        return "", ()  # (C) or (D)
-    return letter, rest
+    return found[1] or found[2], rest
 
 
 def _with_unit(tokens: Sequence[Token]) -> list[Node]:
@@ -131,12 +126,10 @@ def _parsed(tokens: Sequence[Token]) -> list[Node]:
     """What the tree of tokens means, if they have one; ± stands for both of its values."""
     if (tree := parse(tokens)) is None:
         return []
-    tag, items = (
-        ("", (tree,)) if not isinstance(tree, Group) or tree.tag not in ("", "or") else (tree.tag, tree.parts)
-    )
+    items = (tree.parts if tree.tag in ("", "or") else ()) or (tree,)
     both = [[_chosen(item, "pm"), _chosen(item, "mp")] for item in items]
     chosen = [one for a, b in both for one in ([a] if a == b else [a, b])]
-    return [_meant(chosen[0] if len(chosen) == 1 else Group(tag, tuple(chosen)))]
+    return [_meant(chosen[0] if len(chosen) == 1 else Group("or" * (tree.tag == "or"), tuple(chosen)))]
 
 
 def _chosen(tree: Node, positive: str) -> Node:
@@ -156,7 +149,7 @@ def _chosen(tree: Node, positive: str) -> Node:
 
 def _meant(tree: Node) -> Node:
     """What a tree means: without brackets, the braces of a set of one and a point's name before it; `Named`
-    values, intervals and a `System` for the relations that state them."""
+    values and intervals for the relations that state them."""
     match tree:
         case Apply("()", (inner,)) | Group("{}", (inner,)):
             return _meant(inner)
@@ -166,10 +159,8 @@ def _meant(tree: Node) -> Node:
             return Words(named(tree))
         case Relation():
             return _of_relation(tree)
-        case Group("{|", (head, Group("", conditions))):
-            return _of_set(_meant(head), tuple(map(_meant, conditions)))
         case Group("{|", (head, condition)):
-            return _of_set(_meant(head), (_meant(condition),))
+            return _of_set(_meant(head), condition.parts if condition.tag == "" else (condition,))
         case Group("cup", parts):
             return _union(tuple(map(_meant, parts)))
         case Group("" | "or" | "{}", parts):
@@ -217,7 +208,7 @@ def _of_relation(tree: Node) -> Node:
 def _of_set(head: Node, conditions: tuple[Node, ...]) -> Node:
     """A set by conditions of its head: {x | x > 3} is (3, ∞), {x | x = 3k, k ∈ ℤ} is {3k | k ∈ ℤ}."""
     name = head.tag if isinstance(head, Named) else named(head)
-    first, *rest = conditions
+    first, *rest = map(_meant, conditions)
     if name and isinstance(first, Named) and first.tag == name:
         head, first = first, first.parts[0]
     if name and not rest:
@@ -231,11 +222,11 @@ def _of_items(tag: str, items: tuple[Node, ...]) -> Node:
     stems = [name if "(" in name else name.partition("_")[0] for name in names]
     if all(stems) and len(set(stems)) == len(stems):
         return Named(",".join(sorted(stems)), (Group("=", items),))
-    if stems[0] and len({*stems} - {""}) == 1:
-        held = tuple(item.parts[0] if isinstance(item, Named) else item for item in items)
-        if not all(stems) or not all(map(_is_interval, held)):
-            return Named(stems[0], (Group("", held),))
+    held = tuple(item.parts[0] if isinstance(item, Named) else item for item in items)
+    if stems[0] and len(set(names)) == 1 and all(map(_is_interval, held)):
         return Named(names[0], (_union(held) if tag == "or" else _common(held),))
+    if stems[0] and len({*stems} - {""}) == 1:
+        return Named(stems[0], (Group("", held),))
     return Group("{}", tuple(dict.fromkeys(items))) if tag == "{}" else Group("", items)
 
 
@@ -259,15 +250,10 @@ def _union(parts: tuple[Node, ...]) -> Node:
     left = [one if isinstance(one, Group) else Group("[]", (one, one)) for some in sets for one in some]
     if len(left) > _MAX_JOINED or not all(map(_is_interval, left)):
         return Group("cup", parts)
-    while pair := next(
-        ((a, b) for a, b in permutations(left, 2)
-         if a.tag[1] + b.tag[0] != ")(" and monomial(a.parts[1]) == monomial(b.parts[0])), None,
-    ):  # fmt: skip
-        a, b = pair
-        left = [
-            Group(a.tag[0] + b.tag[1], (a.parts[0], b.parts[1])),
-            *(one for one in left if one is not a and one is not b),
-        ]
+    for a, b in permutations(left, 2):
+        if a.tag[1] + b.tag[0] != ")(" and monomial(a.parts[1]) == monomial(b.parts[0]):
+            rest = [one for one in left if one is not a and one is not b]
+            return _union((Group(a.tag[0] + b.tag[1], (a.parts[0], b.parts[1])), *rest))
     return left[0] if len(left) == 1 else Group("cup", tuple(left))
 
 
