@@ -28,8 +28,9 @@ from typing import Final
 from relfast.answers.tokens import FAMILY, KNOWN_UNITS, NONE, SCALES, UNITS, Token, words
 from relfast.answers.trees import Apply, Group, Measured, Node, Number, Relation, Symbol, Words
 
-MAX_DEPTH: Final = 20
-"""Levels of nesting; a deeper answer has no tree."""
+MAX_DEPTH: Final = 80
+"""Levels of the grammar that are open at once, for 20 pairs of brackets; a deeper answer has no tree."""
+_MAX_TREE: Final = 25
 MAX_TOKENS: Final = 200
 """Tokens of an answer that can have a tree; the longest real ones have 130."""
 _MAX_DIGITS: Final = 300
@@ -64,7 +65,7 @@ def parse(tokens: Sequence[Token]) -> Node | None:
         tree = parser.answer()
     except _Failure:
         return None
-    return tree if parser.at == len(tokens) and tree.deep <= 2 * MAX_DEPTH else None
+    return tree if parser.at == len(tokens) and tree.deep <= _MAX_TREE else None
 
 
 def _joined(sign: str, parts: Sequence[Node]) -> Node:
@@ -100,10 +101,12 @@ class _Parser:
             return self.measured()
         while level == 1 and self.take("or", "and", "=", "approx"):
             pass
+        self.depth += 1
         parts, signs = [self.answer(level + 1)], list[str]()
         while sign := self.take(*_LEVELS[level]):
             signs.append(sign)
             parts.append(self.answer(level + 1))
+        self.depth -= 1
         if not signs:
             return parts[0]
         if level == 1:

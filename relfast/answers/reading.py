@@ -32,6 +32,7 @@ _CAPITALS: Final = words("K C F J N W V")
 _BESIDE_DIGITS: Final = words("L J N W V")
 """Units of one letter that may stand right behind a number too: 0.125L."""
 _COMMA: Final = re.compile(r"[$\s]*(\d+),(\d\d?|\d{4,})[$\s]*")
+_LONE: Final = re.compile(r"\{ (\S+) \}")
 _POINT: Final = re.compile(r"([A-Z]|angle|triangle|m)$")
 _FORWARD: Final = {">": "<", "ge": "le"}
 _INFINITY: Final = Symbol("infty")
@@ -77,7 +78,7 @@ def read(text: str) -> Answer:
     if decimal := _COMMA.fullmatch(text):
         loose += _parsed([Token("number", f"{decimal[1]}.{decimal[2]}")])
     has_words = any(token.kind == "word" and len(token.text) > 1 for token in tokens)
-    spelled = " ".join(token.text for token in tokens)
+    spelled = _LONE.sub(r"\1", " ".join(token.text for token in tokens))
     return Answer(tuple(trees), tuple(loose), option, spelled, _folded(tokens), has_words)
 
 
