@@ -1,8 +1,8 @@
 """Whether a final answer of mathematics is right: parsed, not matched; nothing is evaluated as code.
 
-`tokens` splits an answer, `parser` makes a tree of it (its docstring has the grammar), `reading` says what a
-text may mean, `comparing` compares, and what the question says is heeded here: the form it asks for, the unit,
-and what would only repeat it. ``docs/answers.md`` has what is decided and why.
+`tokens` splits an answer, `parser` makes a tree of it (its docstring has the grammar), `reading` says what it
+may mean, `comparing` and `evaluating` compare trees. What the question says is heeded here: the form it asks
+for, the unit, and what would only repeat it. ``docs/answers.md`` has what is decided and why.
 """
 
 from __future__ import annotations

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
+from relfast.answers.evaluating import close, monomial, values, work
 from relfast.answers.reading import Answer, named
 from relfast.answers.tokens import KNOWN_UNITS
-from relfast.answers.trees import (
-    Apply, Group, Measured, Named, Node, Number, Relation, Symbol, Words, close, monomial, values, work,
-)  # fmt: skip
+from relfast.answers.trees import Apply, Group, Measured, Named, Node, Number, Relation, Symbol, Words
 
 Nodes = Sequence[Node]
 

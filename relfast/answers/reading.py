@@ -8,11 +8,10 @@ from functools import lru_cache
 from itertools import pairwise, permutations
 from typing import Final, NamedTuple
 
+from relfast.answers.evaluating import close, monomial, values
 from relfast.answers.parser import parse
 from relfast.answers.tokens import UNITS, Token, tokens_of, with_commas_joined, words
-from relfast.answers.trees import (
-    Apply, Group, Measured, Named, Node, Number, Relation, Symbol, Words, close, monomial, values,
-)  # fmt: skip
+from relfast.answers.trees import Apply, Group, Measured, Named, Node, Number, Relation, Symbol, Words
 
 MAX_CHARS: Final = 400
 """Maximum characters of an answer that is read. No reference of MATH or GSM8K has more than 200."""
@@ -218,7 +217,7 @@ def _of_set(head: Node, conditions: tuple[Node, ...]) -> Node:
 
 
 def _of_items(tag: str, items: tuple[Node, ...]) -> Node:
-    """The items of a list or set: of several values of x, ``x = 1, x = 2`` or ``x = 1, 2``, and of a system."""
+    """The items of a list or set: several values of x, ``x = 1, x = 2`` or ``x = 1, 2``, are a list of x."""
     names = [item.tag if isinstance(item, Named) else "" for item in items]
     stems = [name if "(" in name else name.partition("_")[0] for name in names]
     if all(stems) and len(set(stems)) == len(stems):

@@ -141,14 +141,13 @@ _TOKEN: Final = re.compile(
 NONE: Final = Token("", "")
 
 
-def digits(found: re.Match[str]) -> str:
-    """The digits of what was found."""
-    return re.sub(r"\D", "", found[0])
-
-
 def with_commas_joined(text: str) -> str:
     """A text with the digits of numbers like 1,000 joined: the commas of (1,000) separate."""
-    return text if "(" in text or "[" in text or "\\{" in text else _COMMAS.sub(digits, text)
+    return text if "(" in text or "[" in text or "\\{" in text else _COMMAS.sub(_digits, text)
+
+
+def _digits(found: re.Match[str]) -> str:
+    return re.sub(r"\D", "", found[0])
 
 
 def _in_digits(found: re.Match[str]) -> str:
@@ -165,7 +164,7 @@ def _repeating(text: str) -> str:
 
 def _prepared(text: str) -> str:
     """A text with numbers in digits, without separators, and no characters that have a command."""
-    text = _POINT.sub(r"\1.\2", _GROUPED.sub(digits, text)).replace("{,}", ",")
+    text = _POINT.sub(r"\1.\2", _GROUPED.sub(_digits, text)).replace("{,}", ",")
     text = _RAISED.sub(r"\2", text)
     if not text.isascii():
         text = _FRACTION.sub(lambda one: rf"\frac{normalize('NFKC', one[0]).replace('⁄', ' ')} ", text)
@@ -217,6 +216,4 @@ def _letters(run: str, last: Token, in_words: bool, spaced: bool) -> list[Token]
         return [Token(_BARE[run][0], _BARE[run][1], spaced)]
     if in_words or len(run) > 3 or run in _SHORT_WORDS:
         return [Token("word", run, spaced)]
-    if behind_value and run[:2] == "or":  # "2or x"
-        return [Token("sign", "or", spaced), *_letters(run[2:], NONE, False, False)] if run[2:] else []
     return [Token("letter", one, spaced and not k) for k, one in enumerate(run)]
