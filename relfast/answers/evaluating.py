@@ -51,7 +51,7 @@ def monomial(tree: Node) -> tuple[Fraction, tuple[str, ...]]:
     return Fraction(1), (f"{type(tree).__name__}:{tree.tag}({','.join(texts)})",)
 
 
-def _bits(number: Fraction) -> int:
+def _bits(number: Fraction | int) -> int:
     return max(number.numerator.bit_length(), number.denominator.bit_length())
 
 
@@ -97,8 +97,8 @@ def values(tree: Node) -> tuple[Value, ...]:
 def _at(tree: Node, point: int) -> Value:
     held = [_at(part, point) for part in tree.parts]
     match tree:
-        case Number(value):
-            return Fraction(value)
+        case Number():
+            return tree.value
         case Symbol(name) if name in _CONSTANTS:
             return _CONSTANTS[name]
         case Measured(unit):
@@ -107,9 +107,9 @@ def _at(tree: Node, point: int) -> Value:
             value = _OPERATIONS[name](*held)
             if not isinstance(value, int | Fraction):
                 return complex(value)
-            if _bits(Fraction(value)) > MAX_BITS:
+            if _bits(value) > MAX_BITS:
                 raise OverflowError
-            return Fraction(value)
+            return value if isinstance(value, Fraction) else Fraction(value)
         case Symbol() | Apply() if tree.tag != "infty":
             seed = crc32(f"{point}{monomial(tree)}".encode())
             if point == 2:  # near the unit circle

@@ -127,8 +127,8 @@ def _parsed(tokens: Sequence[Token]) -> list[Node]:
     if (tree := parse(tokens)) is None:
         return []
     items = (tree.parts if tree.tag in ("", "or") else ()) or (tree,)
-    both = [[_chosen(item, "pm"), _chosen(item, "mp")] for item in items]
-    chosen = [one for a, b in both for one in ([a] if a == b else [a, b])]
+    signs = ("pm", "mp") if any(token.text in ("pm", "mp") for token in tokens) else ("pm",)
+    chosen = [one for item in items for one in dict.fromkeys(_chosen(item, sign) for sign in signs)]
     return [_meant(chosen[0] if len(chosen) == 1 else Group("or" * (tree.tag == "or"), tuple(chosen)))]
 
 

@@ -40,7 +40,8 @@ class Number(Node):
     """A fraction; ``places`` are the digits behind its point as written."""
 
     def __init__(self, value: Fraction | int, places: int = 0) -> None:
-        super().__init__(Fraction(value))
+        self.value = Fraction(value)
+        super().__init__(self.value)
         self.places = places
 
 
