@@ -47,11 +47,8 @@ class Comparison:
         """Whether two trees are equal."""
         if isinstance(gold, Named) and isinstance(answer, Named) and not _are_alike(gold, answer):
             return False
-        gold = gold.parts[0] if isinstance(gold, Named) else gold
-        if isinstance(answer, Named) and isinstance(gold, Relation):
-            answer = Relation(("=",), (Symbol(answer.tag), *answer.parts))
-        elif isinstance(answer, Named):
-            answer = answer.parts[0]
+        both = isinstance(gold, Relation) or isinstance(answer, Relation)
+        gold, answer = (_as_equation(one) if both else _held(one) for one in (gold, answer))
         match gold, answer:
             case (Group("" | "{}", a), Group("" | "{}", b)):
                 return self.in_any_order(a, b)
@@ -118,6 +115,14 @@ class Comparison:
         return gold.tag in (("=",), ("ne",)) and (
             self.in_order(gold.parts, answer.parts[::-1]) or (not solved and _are_multiples(gold, answer))
         )
+
+
+def _held(tree: Node) -> Node:
+    return tree.parts[0] if isinstance(tree, Named) else tree
+
+
+def _as_equation(tree: Node) -> Node:
+    return Relation(("=",), (Symbol(tree.tag), *tree.parts)) if isinstance(tree, Named) else tree
 
 
 def _are_alike(gold: Node, answer: Node) -> bool:

@@ -112,6 +112,8 @@ def _at(tree: Node, point: int) -> Value:
             return value if isinstance(value, Fraction) else Fraction(value)
         case Symbol() | Apply() if tree.tag != "infty":
             seed = crc32(f"{point}{monomial(tree)}".encode())
+            if isinstance(tree, Apply):  # a function that is not known: 204_5 and 204_6 differ at one point
+                return Fraction(seed + 2**32, (-1) ** point * 2**31)
             if point == 2:  # near the unit circle
                 return complex((seed % 997 - 498) / 700, 0.6 + seed % 89 / 200)
             # below -2, or above 1: √((x + 2)²) is not x + 2, nor √((1 - x)²) 1 - x

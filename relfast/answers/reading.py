@@ -201,7 +201,8 @@ def _of_relation(tree: Node) -> Node:
         elif len(sides) == 2:
             signs, sides = (*signs, "<"), (*sides, _INFINITY)
         if len(sides) == 3 and (name := named(sides[1])):
-            return Named(name, (Group("(["[signs[0] == "le"] + ")]"[signs[1] == "le"], sides[::2]),))
+            brackets = "(["[signs[0] == "le"] + ")]"[signs[1] == "le"]
+            return Named(name, (_meant(Group(brackets, sides[::2])),))
     return Relation(tree.tag, tuple(map(_meant, tree.parts)))
 
 

@@ -180,7 +180,7 @@ def _prepared(text: str) -> str:
 def tokens_of(text: str) -> tuple[Token, ...]:
     """The tokens of an answer."""
     out: list[Token] = []
-    braces: list[str] = []  # of each open brace: "" shown, "words" or "hidden"
+    braces: list[str] = []  # of each open brace: what the command before it is
     pending, spaced = "", False
     for found in _TOKEN.finditer(_prepared(text)):
         kind, held = str(found.lastgroup), found[str(found.lastgroup)]
@@ -200,7 +200,7 @@ def tokens_of(text: str) -> tuple[Token, ...]:
         if kind == "sign" and held == "}" and braces:
             braces.pop()
         if kind != "space":
-            pending = kind if kind in ("words", "hidden", "layout") else ""
+            pending = kind if found["command"] and kind in ("words", "hidden", "layout") else ""
         spaced = kind == "space" or (spaced and kind in ("layout", "words"))
     return tuple(out)
 
