@@ -26,9 +26,9 @@ def is_right(row: Row) -> bool:
 
 
 def said(row: Row) -> str:
-    """A solution, with its answer in a box if it has none: GPT-3's of 2021 have none."""
+    """A solution, a right one with its answer in a box if it has none: GPT-3's of 2021 have none."""
     text = str(row["llm_solution"])
-    return text if "\\boxed{" in text or "pred" not in row else f"{text}\n\\boxed{{{row['pred']}}}"
+    return text if "\\boxed{" in text or not is_right(row) else f"{text}\n\\boxed{{{row['gold']}}}"
 
 
 def right_answer(text: Callable[[Row], str]) -> Callable[[Row], str]:
@@ -56,7 +56,7 @@ LINES: dict[str, tuple[bool | None, Callable[[Row], str]]] = {
 
 def mean(rows: list[Row], which: bool | None, response: Callable[[Row], str]) -> str:
     records = [
-        {"task": "ReAlign", "question": row["question"], "answer": {"benchmark_solution": row["benchmark_solution"]}, "response": response(row)}
+        {"task": "ReAlign", "question": row["question"], "answer": {"benchmark_solution": row["benchmark_solution"], "final_answer": row["gold"]}, "response": response(row)}
         for row in rows
         if which is None or is_right(row) is which
     ]  # fmt: skip
