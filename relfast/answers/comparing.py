@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
-from relfast.answers.evaluating import close, monomial, values, work
+from relfast.answers.evaluating import close, rational, values, work
 from relfast.answers.reading import Answer, named
 from relfast.answers.tokens import KNOWN_UNITS
 from relfast.answers.trees import Apply, Group, Measured, Named, Node, Number, Relation, Symbol, Words
@@ -33,7 +33,7 @@ def same(gold: Answer, answer: Answer, *, evaluate: bool = True) -> bool:
     compared = Comparison(evaluate)
     if any(compared.equal(a, b) for a in gold.trees for b in answer.trees):
         return True
-    plain = [tree for tree in gold.trees if not monomial(_measured(tree)[0])[1]]
+    plain = [tree for tree in gold.trees if rational(_measured(tree)[0]) is not None]
     return any(compared.equal(a, b) for a in plain for b in answer.loose)
 
 
@@ -99,12 +99,12 @@ class Comparison:
         return self.same_value(g, a) or (percent != share and self.same_value(gold, answer))
 
     def same_value(self, gold: Node, answer: Node) -> bool:
-        (x, pieces), (y, others) = monomial(gold), monomial(answer)
-        if pieces == others and (pieces or x == y):
-            return x == y
-        if not pieces and not others:
+        if gold == answer:
+            return True
+        x, y = rational(gold), rational(answer)
+        if x is not None and y is not None:
             rounded = [n for n in (_places(gold), _places(answer)) if n >= ROUNDED_PLACES]
-            return bool(rounded) and abs(x - y) < Fraction(1, 10 ** min(_MAX_PLACES, *rounded))
+            return x == y or (bool(rounded) and abs(x - y) < Fraction(1, 10 ** min(_MAX_PLACES, *rounded)))
         u, v = (values(gold), values(answer)) if self.evaluate else ((), ())
         return bool(u) and len(u) == len(v) and all(map(close, u, v))
 
@@ -137,7 +137,7 @@ def _are_alike(gold: Node, answer: Node) -> bool:
 def _are_multiples(gold: Node, answer: Node) -> bool:
     """Whether two relations of two sides differ by a constant factor only."""
     a, b = (values(Apply("+", (one.parts[0], Apply("-", one.parts[1:])))) for one in (gold, answer))
-    comparable = 0 < len(a) == len(b) and all(a + b)
+    comparable = 1 < len(a) == len(b) and all(a + b)
     return comparable and all(close(x * b[0], y * a[0]) for x, y in zip(a, b, strict=True))
 
 

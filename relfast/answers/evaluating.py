@@ -25,30 +25,6 @@ _NEAR: Final = 1e-12
 _LOST: Final = 1e-9
 """A term that is a smaller share of the largest could get lost in their sum."""
 _CONSTANTS: Final = {"e": complex(math.e), "pi": complex(math.pi), "i": 1j}
-_SHARES: Final = {"-": Fraction(-1), "%": Fraction(1, 100)}
-
-
-@lru_cache(maxsize=2048)
-def monomial(tree: Node) -> tuple[Fraction, tuple[str, ...]]:
-    """A tree as a rational factor and the canonical texts of its other factors, sorted: equal for trees that
-    differ only in order, brackets and the writing of fractions."""
-    held = [monomial(part) for part in tree.parts]
-    numbers, pieces = [factor for factor, _ in held], sorted(piece for _, some in held for piece in some)
-    size = sum(map(_bits, numbers))
-    match tree:
-        case Number(value):
-            return value, ()
-        case Measured() | Apply("()" | "-" | "%"):
-            return numbers[0] * _SHARES.get(tree.tag, 1), held[0][1]
-        case Apply("*") if size <= MAX_BITS:
-            return math.prod(numbers, start=Fraction(1)), tuple(pieces)
-        case Apply("/") if numbers[1] and size <= MAX_BITS:
-            below = [f"({piece})^(-1)" for piece in held[1][1]]
-            return numbers[0] / numbers[1], tuple(sorted([*held[0][1], *below]))
-    texts = ["*".join([str(factor), *some]) for factor, some in held]
-    if tree.tag == "+":
-        texts.sort()
-    return Fraction(1), (f"{type(tree).__name__}:{tree.tag}({','.join(texts)})",)
 
 
 def _bits(number: Fraction | int) -> int:
@@ -60,28 +36,17 @@ def work(tree: Node) -> int:
     for ``1/2``, ``3·10^8``, ``2^10``, ``√2/2``."""
     undone = sum(map(work, tree.parts))
     match tree:
-        case Apply("+" | "*" as sign):
-            numbers = [part for part in tree.parts if _is_arithmetic(part)]
-            ten = any(part.tag == "^" and part.parts[0] == Number(10) for part in numbers)
-            return int(undone + max(0, len(numbers) - 1 - (ten and sign == "*")))
-        case Apply("/", parts) if _is_arithmetic(tree):
-            return int(undone + sum(part.tag == "/" for part in parts))
-        case Apply() if not tree.symbols and not _is_arithmetic(tree) and (value := values(tree)):
-            z = 720 * value[0] if isinstance(value[0], complex) else 0j  # a root or a function of numbers
-            return undone + (abs(z) < 1e12 and abs(z - round(z.real)) < 1e-9)  # that is rational
+        case Apply("+" | "*" as sign, parts):
+            bare = [part.parts[0] if isinstance(part, Measured) else part for part in parts]
+            numbers = [part for part in bare if rational(part) is not None]
+            ten = sign == "*" and any(part.tag == "^" and part.parts[0] == Number(10) for part in numbers)
+            return undone + max(0, len(numbers) - 1 - ten)
+        case Apply(sign, parts) if not tree.symbols and (value := values(tree)):
+            if isinstance(value[0], Fraction):
+                return undone + (parts[0].tag == "/" if sign == "/" else sign not in ("-", "%", "^"))
+            z = 720 * value[0]  # of a root or a function: undone if it is rational
+            return undone + (abs(z) < 1e12 and abs(z - round(z.real)) < 1e-9)
     return undone
-
-
-def _is_arithmetic(tree: Node) -> bool:
-    """Whether a tree has only numbers and arithmetic in it: no roots, functions or symbols."""
-    match tree:
-        case Number():
-            return True
-        case Apply("^", (_, exponent)) if monomial(exponent)[0].denominator > 1:
-            return False
-        case Measured() | Apply("-" | "+" | "*" | "/" | "%" | "^"):
-            return not tree.symbols and all(map(_is_arithmetic, tree.parts))
-    return False
 
 
 @lru_cache(maxsize=2048)
@@ -92,6 +57,12 @@ def values(tree: Node) -> tuple[Value, ...]:
         return tuple(_at(tree, point) for point in range(3 if tree.symbols else 1))
     except (ArithmeticError, TypeError, ValueError):
         return ()
+
+
+def rational(tree: Node) -> Fraction | None:
+    """The value of a tree, if it is an exact number."""
+    found = () if tree.symbols else values(tree)
+    return found[0] if found and isinstance(found[0], Fraction) else None
 
 
 def _at(tree: Node, point: int) -> Value:
@@ -111,7 +82,7 @@ def _at(tree: Node, point: int) -> Value:
                 raise OverflowError
             return value if isinstance(value, Fraction) else Fraction(value)
         case Symbol() | Apply() if tree.tag != "infty":
-            seed = crc32(f"{point}{monomial(tree)}".encode())
+            seed = crc32(f"{point}{tree.text}".encode("utf-8", "replace"))
             if isinstance(tree, Apply):  # a function that is not known: 204_5 and 204_6 differ at one point
                 return Fraction(seed + 2**32, (-1) ** point * 2**31)
             if point == 2:  # near the unit circle
@@ -126,7 +97,7 @@ def close(a: Value, b: Value, near: float = 0) -> bool:
     if isinstance(a, Fraction) and isinstance(b, Fraction) and not near:
         return a == b
     try:
-        return abs(complex(a) - complex(b)) <= max(near, _NEAR) * max(abs(complex(a)), abs(complex(b)))
+        return cmath.isclose(complex(a), complex(b), rel_tol=near or _NEAR)
     except OverflowError:
         return False
 

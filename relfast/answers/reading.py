@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise, permutations
 from typing import Final, NamedTuple
 
-from relfast.answers.evaluating import close, monomial, values
+from relfast.answers.evaluating import close, rational, values
 from relfast.answers.parser import parse
 from relfast.answers.tokens import UNITS, Token, tokens_of, with_commas_joined, words
 from relfast.answers.trees import Apply, Group, Measured, Named, Node, Number, Relation, Symbol, Words
@@ -138,9 +138,8 @@ def _chosen(tree: Node, positive: str) -> Node:
     match tree:
         case Apply("pm" | "mp" as sign, (term,)):
             return term if sign == positive else Apply("-", (term,))
-        case Apply("^", (Apply("^", (base, a)), b)) if not a.symbols | b.symbols:
-            (x, some), (y, others) = monomial(a), monomial(b)
-            if not some + others and x.denominator == 1 and (x % 2 or y.denominator % 2):
+        case Apply("^", (Apply("^", (base, a)), b)) if (x := rational(a)) and (y := rational(b)):
+            if x.denominator == 1 and (x % 2 or y.denominator % 2):
                 return Apply("^", (base, Number(x * y)))  # the fourth root of x^3, but not √(x^2)
         case Apply("()", (inner,)) if not isinstance(inner, Symbol):
             return inner
@@ -252,7 +251,7 @@ def _union(parts: tuple[Node, ...]) -> Node:
     if len(left) > _MAX_JOINED or not all(map(_is_interval, left)):
         return Group("cup", parts)
     for a, b in permutations(left, 2):
-        if a.tag[1] + b.tag[0] != ")(" and monomial(a.parts[1]) == monomial(b.parts[0]):
+        if a.tag[1] + b.tag[0] != ")(" and a.parts[1] == b.parts[0]:
             rest = [one for one in left if one is not a and one is not b]
             return _union((Group(a.tag[0] + b.tag[1], (a.parts[0], b.parts[1])), *rest))
     return left[0] if len(left) == 1 else Group("cup", tuple(left))

@@ -30,9 +30,9 @@ _TABLE: Final = r"""
 words : text textbf textit textrm textsf texttt textnormal textup textsc mbox hbox mathrm operatorname emph
 hidden : textcolor color phantom hphantom vphantom hspace vspace label tag
 layout : left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle displaystyle \[ \]
-layout : textstyle scriptstyle limits nolimits large Large LARGE huge Huge small tiny bf rm it sf boxed fbox
-layout : mathbf mathit mathsf mathcal mathbb mathfrak boldsymbol bm underline displaylines math ensuremath $
-layout : \( \) ` “ ” „ « » " | space : quad qquad \, \; \: \! ~ | word dollar : \$ | word euro : €
+layout : textstyle scriptstyle limits nolimits large Large LARGE huge Huge small tiny bf rm it sf displaylines
+style : boxed fbox mathbf mathit mathsf mathcal mathbb mathfrak boldsymbol bm underline math ensuremath
+layout : $ \( \) ` “ ” „ « » " | space : quad qquad \, \; \: \! ~ | word dollar : \$ | word euro : €
 word sterling : £ | word yen : ¥ | word rupee : ₹ | word cent : ¢ | sign : \{ \} \\ sqrt lfloor rfloor lceil
 sign : rceil notin or | function : sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan log exp gcd
 function : lcm max min det deg Re Im | function csc : cosec | function log : ln | function log_10 : lg
@@ -51,12 +51,13 @@ sign and : and land | sign ( : langle ⟨ | sign ) : rangle ⟩ | sign [ : lbrac
 sign \{ : lbrace | sign \} : rbrace | sign , : 、 | sign . : 。
 """
 """Of each command and sign: its kind, what it means if that is not its own name, and names. "words" hold
-words; what "hidden" holds is not shown."""
+words; what "hidden" holds is not shown; the braces of a "style" are not."""
 _GREEK: Final = str.split(
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau"
     " upsilon phi chi psi omega"
 )
 """Names of the letters from α to ω, and, as titles, from Α to Ω."""
+_BRACED: Final = ("words", "hidden", "style")
 _COMMANDS: Final = {name: ("letter", name) for name in [*_GREEK, *map(str.title, _GREEK)]} | {
     name: (kind.split()[0], (kind.split()[1:] or [name])[0].replace("∣", "|"))
     for row in re.split(r"\n| \| ", _TABLE.strip())
@@ -194,14 +195,14 @@ def tokens_of(text: str) -> tuple[Token, ...]:
             braces.append(pending)
         elif kind == "letters" and shown:
             out += _letters(held, out[-1] if out else NONE, "words" in braces, spaced)
-        shown = shown and kind not in ("words", "hidden", "layout", "space", "letters")
+        shown = shown and kind not in (*_BRACED, "layout", "space", "letters")
         if shown and not (held in ("{", "}") and any(braces[-1:])):
             out.append(Token(kind, held, spaced))
         if kind == "sign" and held == "}" and braces:
             braces.pop()
         if kind != "space":
-            pending = kind if found["command"] and kind in ("words", "hidden", "layout") else ""
-        spaced = kind == "space" or (spaced and kind in ("layout", "words"))
+            pending = kind if kind in _BRACED else ""
+        spaced = kind == "space" or (spaced and kind in ("layout", "style", "words"))
     return tuple(out)
 
 

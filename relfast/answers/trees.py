@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from operator import is_
 from typing import Any, Final
 
 CONSTANTS: Final = frozenset(["e", "pi", "i", "infty"])
@@ -11,8 +12,8 @@ CONSTANTS: Final = frozenset(["e", "pi", "i", "infty"])
 
 
 class Node:
-    """A part of an answer: its ``tag``, its ``parts``, how ``deep`` they nest, and the ``symbols`` in it, but
-    for constants."""
+    """A part of an answer: its ``tag``, its ``parts``, how ``deep`` they nest, the ``symbols`` in it, but for
+    constants, and its ``text``, which is equal if only brackets and the order of sums and products differ."""
 
     __match_args__ = ("tag", "parts")
 
@@ -20,20 +21,21 @@ class Node:
         self.tag, self.parts = tag, parts
         self.deep: int = 1 + max((part.deep for part in parts), default=0)
         self.symbols: frozenset[str] = frozenset().union(*(part.symbols for part in parts))
-        self.hashed = hash((type(self), tag, parts))
+        texts = [part.text for part in parts]
+        texts = sorted(texts) if tag in ("+", "*") else texts
+        bare = tag == "()" and isinstance(self, Apply)
+        self.text: str = texts[0] if bare else f"{type(self).__name__}:{tag}({','.join(texts)})"
 
     def __hash__(self) -> int:
-        return self.hashed
+        return hash(self.text)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Node) or self.hashed != other.hashed or type(self) is not type(other):
-            return False
-        return (self.tag, self.parts) == (other.tag, other.parts)
+        return isinstance(other, Node) and self.text == other.text
 
     def changed(self, change: Callable[[Node], Node]) -> Node:
         """This node with ``change`` done to its parts."""
         parts = tuple(map(change, self.parts))
-        return self if parts == self.parts else type(self)(self.tag, parts)
+        return self if all(map(is_, parts, self.parts)) else type(self)(self.tag, parts)
 
 
 class Number(Node):
