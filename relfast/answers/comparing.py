@@ -3,6 +3,7 @@ intervals and matrices place by place; expressions also by their values at fixed
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
@@ -73,12 +74,8 @@ class Comparison:
 
     def in_any_order(self, gold: Nodes, answer: Nodes) -> bool:
         """Whether the items of two lists can be paired."""
-        left, unlike = list(answer), list[Node]()
-        for item in gold:  # those that are written alike first: only few are left
-            if item in left:
-                left.remove(item)
-            else:
-                unlike.append(item)
+        a, b = Counter(gold), Counter(answer)
+        unlike, left = list((a - b).elements()), list((b - a).elements())  # not written alike: only few
         if len(left) != len(unlike) or len(unlike) > _MAX_UNLIKE:
             return False
         for item in unlike:

@@ -284,15 +284,16 @@ class _Parser:
             return Apply("^", (base, Apply("/", (Number(1), degree))))
         if sign not in _CLOSERS:
             raise _Failure
+        in_braces = sign in ("{", r"\{")
         outside, self.in_bars = self.in_bars, sign not in ("(", "[")
-        tree = self.in_braces() if sign in ("{", r"\{") else self.answer()
+        tree = self.in_braces() if in_braces else self.answer()
         closing = self.peek().text
         self.need(*_CLOSERS[sign])
         self.in_bars = outside
         if sign in _ROUNDING:
             return Apply(_ROUNDING[sign], (tree,))
         if isinstance(tree, Group) and tree.tag in ("", "or"):
-            return Group("{}" if sign in ("{", r"\{") else sign + closing, tree.parts)
+            return Group("{}" if in_braces else sign + closing, tree.parts)
         return Group("{}", (tree,)) if sign == r"\{" else Apply("()", (tree,))
 
     def in_braces(self) -> Node:
