@@ -57,7 +57,8 @@ _GREEK: Final = str.split(
     " upsilon phi chi psi omega"
 )
 """Names of the letters from α to ω, and, as titles, from Α to Ω."""
-_BRACED: Final = ("words", "hidden", "style")
+_BRACED: Final = words("words hidden style")
+_NOT_SHOWN: Final = _BRACED | words("layout space letters")
 _COMMANDS: Final = {name: ("letter", name) for name in [*_GREEK, *map(str.title, _GREEK)]} | {
     name: (kind.split()[0], (kind.split()[1:] or [name])[0].replace("∣", "|"))
     for row in re.split(r"\n| \| ", _TABLE.strip())
@@ -195,7 +196,7 @@ def tokens_of(text: str) -> tuple[Token, ...]:
             braces.append(pending)
         elif kind == "letters" and shown:
             out += _letters(held, out[-1] if out else NONE, "words" in braces, spaced)
-        shown = shown and kind not in (*_BRACED, "layout", "space", "letters")
+        shown = shown and kind not in _NOT_SHOWN
         if shown and not (held in ("{", "}") and any(braces[-1:])):
             out.append(Token(kind, held, spaced))
         if kind == "sign" and held == "}" and braces:

@@ -19,8 +19,8 @@ class Node:
 
     def __init__(self, tag: Any, parts: tuple[Node, ...] = ()) -> None:
         self.tag, self.parts = tag, parts
-        self.deep: int = 1 + max((part.deep for part in parts), default=0)
-        self.symbols: frozenset[str] = frozenset().union(*(part.symbols for part in parts))
+        self.deep: int = 1 + max([part.deep for part in parts], default=0)
+        self.symbols: frozenset[str] = frozenset().union(*[part.symbols for part in parts])
         texts = [part.text for part in parts]
         texts = sorted(texts) if tag in ("+", "*") else texts
         bare = tag == "()" and isinstance(self, Apply)
