@@ -56,11 +56,11 @@ def _block(kind: str) -> Callable[[Path], Probe]:
 
     def probe(folder: Path) -> Probe:
         from benchmarks.workloads_dumps import PROMPTS, STRICT, data_of
-        from relfast.engine.file_run.block_scoring import BlockScoring
-        from relfast.engine.io.blocks import Block
+        from relfast.engine.columns.blocks import Block
+        from relfast.engine.columns.scoring import Scoring
+        from relfast.engine.files.block_scoring import BlockScoring
+        from relfast.engine.files.io.reader import read_gold
         from relfast.engine.job import Job
-        from relfast.engine.rows import read_gold
-        from relfast.engine.scoring import Scoring
         from relfast.tasks.options import AllOptions
 
         dump, path = PROMPTS[kind], folder / "block.jsonl"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # with `as`, type checkers treat a name as exported
     from relfast.api import score_file as score_file
     from relfast.comparison import Comparison as Comparison
     from relfast.comparison import compare as compare
-    from relfast.engine.online.scorer import Scorer as Scorer
+    from relfast.engine.calls.scorer import Scorer as Scorer
     from relfast.errors import InputError as InputError
     from relfast.errors import MissingExtraError as MissingExtraError
     from relfast.errors import OutputError as OutputError
@@ -40,7 +40,7 @@ _HOMES: Final = {
     "relfast.answers": "same_answer",
     "relfast.api": "areward ascore evaluate_response read_rows score score_batch score_file",
     "relfast.comparison": "Comparison compare",
-    "relfast.engine.online.scorer": "Scorer",
+    "relfast.engine.calls.scorer": "Scorer",
     "relfast.errors": "InputError MissingExtraError OutputError RelfastError ResumeMismatchError"
     " UnknownTaskError UnscoredError UsageError WorkerError",
     "relfast.records": "Score",

@@ -82,7 +82,7 @@ def _main() -> None:
     try:
         with contextlib.ExitStack() as at_the_end, interruptible(at_the_end=True):
             if _has_workers(sys.argv[1:]):
-                from relfast.engine.pool.forkserver import dismiss, prefork
+                from relfast.engine.isolated.forkserver import dismiss, prefork
 
                 at_the_end.callback(dismiss)
                 prefork(sys.argv[1:])

@@ -8,8 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from relfast.engine.job import DEFAULT_TIMEOUT as DEFAULT_TIMEOUT  # exported for callers
-from relfast.engine.job import make_job, make_options
-from relfast.engine.keywords import AdapterKeywords, JobKeywords, Policy, ScorerKeywords, TaskKeywords
+from relfast.engine.job import (
+    AdapterKeywords,
+    JobKeywords,
+    Policy,
+    ScorerKeywords,
+    TaskKeywords,
+    make_job,
+    make_options,
+)
 from relfast.errors import UsageError, said_in_python
 from relfast.records import Record, Score
 from relfast.stats.summary import Summary
@@ -85,7 +92,7 @@ def score(records: Iterable[Mapping[str, Any]], **options: Unpack[ScorerKeywords
     Options: ``workers`` (default: usable cores; started when a record first needs one), ``timeout``,
     ``policy``, ``rewards``, ``details``, ``task`` and the fields of `relfast.tasks.options.AllOptions`.
     """
-    from relfast.engine.online.scorer import Scorer
+    from relfast.engine.calls.scorer import Scorer
 
     with Scorer(**options) as scorer:
         return scorer.score(records)
@@ -118,8 +125,8 @@ async def areward(
     UnscoredError
         The response has no score, and ``on_error`` is ``"raise"``.
     """
-    from relfast.engine.online.of_process import shared_scorer
-    from relfast.engine.online.unscored import checked_on_error, value_of
+    from relfast.engine.calls.of_process import shared_scorer
+    from relfast.engine.calls.unscored import checked_on_error, value_of
 
     on_error = checked_on_error(options.pop("on_error", None))
     scorer = shared_scorer(cast(AdapterKeywords, options))
@@ -146,8 +153,8 @@ def read_rows(path: str | Path | Sequence[str | Path]) -> ScoreBatch:
     InputError
         A file cannot be read, or holds no scored row that could be used.
     """
-    from relfast.engine.io.scored import read_scores
-    from relfast.engine.io.sources import find_sources
+    from relfast.engine.files.io.scored import read_scores
+    from relfast.engine.files.io.sources import find_sources
     from relfast.results import ScoreBatch
 
     paths = [path] if isinstance(path, str | Path) else path
@@ -166,7 +173,7 @@ def score_batch(
 
     ``tasks`` is one name for all responses, a sequence of names, or None to infer each from its answer.
     """
-    from relfast.engine.online.scorer import Scorer
+    from relfast.engine.calls.scorer import Scorer
 
     with Scorer(**options) as scorer:
         return scorer.score_batch(tasks, answers, responses, questions=questions)
@@ -212,7 +219,7 @@ def score_file(
     ------
     InputError, OutputError, ResumeMismatchError, UsageError
     """
-    from relfast.engine.file_run.files import score_files
+    from relfast.engine.files.score_files import score_files
 
     inputs = [path] if isinstance(path, str | Path) else list(path) if isinstance(path, Sequence) else []
     if not inputs or not all(isinstance(item, str | Path) for item in inputs):

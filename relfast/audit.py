@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from relfast.engine.online.scorer import Scorer
+from relfast.engine.calls.scorer import Scorer
 from relfast.formats import Entry, read_row
 from relfast.json_text import decode_text
 from relfast.records import POLICIES, Policy

@@ -74,6 +74,10 @@ class InputError(RelfastError):
         super().__init__(f"{prefix}{message}{where}")
 
 
+class Damaged(InputError):
+    """A stream ends early or is damaged. Raised only after all bytes before the damage have been returned."""
+
+
 class ReadError(InputError):
     """An input failed, shrank or changed while it was being read. The rows written so far are complete."""
 

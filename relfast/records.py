@@ -268,3 +268,35 @@ class ResponseFacts(NamedTuple):
 
 Batch = Sequence[tuple[Record, Extracted[Any]]]
 """What a task's scorer gets at once: records, each with the answer extracted from its response."""
+
+
+TIMEOUT: Final = "Timeout"
+WORKER_DIED: Final = "WorkerDied"
+STOPPED: Final = "Stopped"
+WORKER_KILLED: Final = "WorkerKilled"
+"""Error types of rows whose record hung or crashed its worker. The first two mean that scoring the record was
+the cause, the last two that the worker was stopped or killed from outside or the machine was overloaded."""
+
+RESPONSES_FAULT: Final = frozenset({TIMEOUT, WORKER_DIED})
+"""Error types of timeouts and crashes that the response itself caused."""
+
+
+def fault_of(score: Score) -> Literal["response", "machinery"] | None:
+    """What is at fault that a response has no score; None if it has one.
+
+    ``machinery`` means everything but the response: gold, options, the machine, a user who stopped the run.
+    """
+    if score.status in SCORED:
+        return None
+    # the error type of an ``invalid_record`` may be any exception's name, such as "Timeout"
+    kind = score.error["type"] if score.error and score.status != "invalid_record" else None
+    return "response" if kind in RESPONSES_FAULT else "machinery"
+
+
+Verdict = tuple[Literal["timeout", "crashed"], str, str]
+"""What the row of a record that hung or crashed its worker says: status, error type, error message."""
+
+
+def timed_out_verdict(timeout: float) -> Verdict:
+    """The verdict on a record that took longer than ``timeout`` seconds."""
+    return "timeout", TIMEOUT, f"scoring it took longer than {timeout:g} s and was stopped"

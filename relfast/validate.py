@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from relfast.engine.io.sources import find_sources, lines_of
-from relfast.engine.online.scorer import Scorer
+from relfast.engine.calls.scorer import Scorer
+from relfast.engine.files.io.sources import find_sources, lines_of
 from relfast.errors import InputError
 from relfast.formats import read_row
 from relfast.formats.paths import MISSING

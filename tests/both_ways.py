@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from missing_kernels import built
 
-from relfast.engine.file_run.block_scoring import BlockScoring
-from relfast.engine.io.blocks import Block
+from relfast.engine.columns.blocks import Block
+from relfast.engine.columns.scoring import Scoring
+from relfast.engine.columns.text_fast_path import TextFastPath
+from relfast.engine.files.block_scoring import BlockScoring
+from relfast.engine.files.io.reader import read_gold
 from relfast.engine.job import Job
-from relfast.engine.rows import read_gold
-from relfast.engine.scoring import Scoring
-from relfast.engine.text_fast_path import TextFastPath
 from relfast.stats.summary import Tally
 
 Lines = Sequence[bytes | dict[str, Any]]

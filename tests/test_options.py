@@ -13,8 +13,16 @@ from click.testing import CliRunner
 
 import relfast
 from relfast.cli.main import cli
-from relfast.engine.job import Job, make_job, make_options
-from relfast.engine.keywords import AdapterKeywords, JobKeywords, OptionKeywords, ScorerKeywords, TaskKeywords
+from relfast.engine.job import (
+    AdapterKeywords,
+    Job,
+    JobKeywords,
+    OptionKeywords,
+    ScorerKeywords,
+    TaskKeywords,
+    make_job,
+    make_options,
+)
 from relfast.parameters import Choice, Number, Pair, Sizes, Text, Whole, parameters_of
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
 from relfast.rewards.trl import RewardKeywords

@@ -18,9 +18,9 @@ from typing import Any, Final
 import orjson
 
 from relfast.bench.sets import Part
-from relfast.engine.file_run.files import score_files
-from relfast.engine.file_run.run import Progress
-from relfast.engine.io.sources import find_sources, paths_in
+from relfast.engine.files.io.sources import find_sources, paths_in
+from relfast.engine.files.run import Progress
+from relfast.engine.files.score_files import score_files
 from relfast.engine.job import Job
 from relfast.errors import (
     OutputExistsError,

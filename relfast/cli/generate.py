@@ -13,9 +13,9 @@ from relfast.cli.compiling import Compiling
 from relfast.cli.main import NamedGroup
 from relfast.cli.parameters import options_of
 from relfast.cli.progress import ProgressReporter, Status, counted_status
-from relfast.engine.io.foreign import refuse_output
-from relfast.engine.io.writer import encoder
-from relfast.engine.segments import pieces
+from relfast.engine.columns.segments import pieces
+from relfast.engine.files.io.foreign import refuse_output
+from relfast.engine.files.io.writer import encoder
 from relfast.errors import UsageError
 from relfast.support.cores import default_workers, usable_cores
 from relfast.support.outputs import STDOUT, keep_apart, whole_file

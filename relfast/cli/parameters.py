@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from relfast.engine.settings import timeout_of
+from relfast.engine.job import timeout_of
 from relfast.errors import UsageError
 from relfast.parameters import Choice, Flag, Number, Pair, Parameter, Text, Whole, WrittenKind, parameters_of
 

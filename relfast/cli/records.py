@@ -28,7 +28,7 @@ def validate(files: tuple[str, ...], max_errors: int, quiet: bool) -> int:
     FILE is .jsonl, .gz, .zst or .parquet, a folder of them, or - for stdin. Flaws go to stdout, one a line; the exit code is 1 if
     there is any. What the published format has and `score` does not need is a note.
     """
-    from relfast.engine.io.sources import paths_of
+    from relfast.engine.files.io.sources import paths_of
     from relfast.validate import FileCheck
 
     all_good = True
@@ -76,7 +76,7 @@ def audit(files: tuple[str, ...], limit: int, as_json: bool) -> int:
     what a policy in training finds first. Responses in the file are shown beside them, right and wrong apart.
     """
     from relfast.audit import audit as audited
-    from relfast.engine.io.sources import find_sources, lines_of, paths_in
+    from relfast.engine.files.io.sources import find_sources, lines_of, paths_in
     from relfast.json_text import Undecodable, decode_object
 
     sources = find_sources(files)
@@ -171,7 +171,7 @@ def show(record: str) -> None:
 
 def _find(record: str) -> tuple[str, Mapping[str, Any]]:
     """The file and the row that FILE, FILE:ID or FILE:INDEX names."""
-    from relfast.engine.io.sources import iterate_lines
+    from relfast.engine.files.io.sources import iterate_lines
     from relfast.json_text import Undecodable, decode_object
 
     path, wanted = record, ""

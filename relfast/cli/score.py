@@ -13,15 +13,14 @@ import click
 from relfast.cli import signals
 from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, HelpedCommand, say
 from relfast.cli.parameters import FORMATS, check_timeout, options_of, pairs_of
-from relfast.engine.job import DEFAULT_TIMEOUT
-from relfast.engine.settings import MAX_LINE_BYTES
+from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
 from relfast.support.outputs import STDOUT, write_json
 from relfast.tasks.options import AllOptions
 
 if TYPE_CHECKING:
-    from relfast.engine.file_run.run import Progress
+    from relfast.engine.files.run import Progress
     from relfast.engine.job import Job
     from relfast.stats.summary import Summary
 
@@ -82,10 +81,10 @@ def command(
     """
     from relfast.cli.compiling import Compiling
     from relfast.cli.progress import ProgressReporter, scoring
-    from relfast.engine.file_run.files import score_files
-    from relfast.engine.io.writer import ConsumerGone
+    from relfast.engine.columns.segments import tell_nobody
+    from relfast.engine.files.io.writer import ConsumerGone
+    from relfast.engine.files.score_files import score_files
     from relfast.engine.job import make_job
-    from relfast.engine.segments import tell_nobody
     from relfast.stats.unusable import describe
 
     job = make_job(

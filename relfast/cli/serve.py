@@ -12,9 +12,8 @@ import click
 
 from relfast.cli.main import say
 from relfast.cli.parameters import check_timeout, options_of, pairs_of
-from relfast.engine.job import DEFAULT_TIMEOUT
-from relfast.engine.keywords import OnError
-from relfast.engine.online.unscored import checked_on_error
+from relfast.engine.calls.unscored import checked_on_error
+from relfast.engine.job import DEFAULT_TIMEOUT, OnError
 from relfast.errors import MissingExtraError, UsageError
 from relfast.records import POLICIES, Policy
 from relfast.tasks.options import AllOptions

@@ -10,9 +10,8 @@ import numpy as np
 
 from relfast.distributed.cluster import node_cpus
 from relfast.distributed.shards import be_modest
-from relfast.engine.keywords import JobKeywords
-from relfast.engine.online.scorer import Scorer
-from relfast.engine.settings import workers_of
+from relfast.engine.calls.scorer import Scorer
+from relfast.engine.job import JobKeywords, workers_of
 from relfast.errors import UsageError
 from relfast.json_text import encode_json
 from relfast.records import Score

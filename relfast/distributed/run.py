@@ -20,13 +20,12 @@ from typing import Any, Final
 from relfast.distributed.cluster import Cluster
 from relfast.distributed.shards import NOTES, SUFFIXES, Assignment, Done, Method, Shard, cut, place
 from relfast.distributed.storage import Folder, expand, is_url
-from relfast.engine.file_run.run import Progress, filter_note
-from relfast.engine.io.commit_log import fingerprint
-from relfast.engine.io.parquet import require_parquet
-from relfast.engine.io.sources import STDIN, find_sources, paths_in
-from relfast.engine.job import Job
-from relfast.engine.segments import Tell, tell_nobody
-from relfast.engine.settings import count_of, workers_of
+from relfast.engine.columns.segments import Tell, tell_nobody
+from relfast.engine.files.io.commit_log import fingerprint
+from relfast.engine.files.io.parquet import require_parquet
+from relfast.engine.files.io.sources import STDIN, find_sources, paths_in
+from relfast.engine.files.run import Progress, filter_note
+from relfast.engine.job import Job, count_of, workers_of
 from relfast.engine.signature import signature
 from relfast.errors import (
     InputError,

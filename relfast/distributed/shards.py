@@ -19,18 +19,18 @@ from typing import Any, Final, Literal
 from relfast import __version__
 from relfast.distributed.storage import Folder, head, is_url, local_copy, size_and_version
 from relfast.embed import THREADS_VARIABLE
-from relfast.engine.file_run.first_causes import FirstCauses
-from relfast.engine.file_run.run import in_process, on_pool
-from relfast.engine.io.blocks import Block
-from relfast.engine.io.codecs import Codec
-from relfast.engine.io.filters import HEAD_BYTES as FILTER_BYTES
-from relfast.engine.io.filters import Filters
-from relfast.engine.io.reader import cut_file, cut_parquet, cut_stream, first_lines
-from relfast.engine.io.sources import HEAD_BYTES, Source, check_foreign, codec_of, iterate_lines
-from relfast.engine.io.writer import encoder
+from relfast.engine.columns.blocks import Block
+from relfast.engine.columns.scoring import EMBEDDED
+from relfast.engine.columns.segments import Blocks
+from relfast.engine.files.first_causes import FirstCauses
+from relfast.engine.files.io.codecs import Codec
+from relfast.engine.files.io.filters import HEAD_BYTES as FILTER_BYTES
+from relfast.engine.files.io.filters import Filters
+from relfast.engine.files.io.reader import cut_file, cut_parquet, cut_stream, first_lines
+from relfast.engine.files.io.sources import HEAD_BYTES, Source, check_foreign, codec_of, iterate_lines
+from relfast.engine.files.io.writer import encoder
+from relfast.engine.files.run import in_process, on_pool
 from relfast.engine.job import Job
-from relfast.engine.scoring import EMBEDDED
-from relfast.engine.segments import Blocks
 from relfast.engine.signature import embedder_of, packages_of, version
 from relfast.errors import InputError, ReadError, UsageError
 from relfast.json_text import decode_object, encode_json
@@ -265,7 +265,7 @@ def score(shard: Shard, job: Job, score_blocks: Blocks, folder: Folder, suffix: 
             if not tally.rows:
                 file.write(encode(b""))
         if suffix == ".parquet":
-            from relfast.engine.io.parquet import write_rows
+            from relfast.engine.files.io.parquet import write_rows
 
             with writing(name):
                 write_rows(lambda: map(decode_object, iterate_lines(rows_path)), path)

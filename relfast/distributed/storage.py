@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from relfast.engine.io.codecs import CHUNK
-from relfast.engine.io.sources import inputs_among, paths_of
+from relfast.engine.files.io.codecs import CHUNK
+from relfast.engine.files.io.sources import inputs_among, paths_of
 from relfast.errors import InputError, MissingExtraError, OutputError, ReadError, RelfastError, told_of
 from relfast.support.outputs import writing
 

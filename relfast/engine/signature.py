@@ -9,8 +9,7 @@ from functools import cache
 from typing import Any
 
 from relfast import __version__
-from relfast.engine.job import Job
-from relfast.engine.settings import MAX_LINE_BYTES
+from relfast.engine.job import MAX_LINE_BYTES, Job
 from relfast.parameters import parameters_of
 from relfast.tasks import TASKS, Task
 

@@ -1,6 +1,6 @@
 """Input dialects: the table of them, and the code that reads a row of any dialect into an `Entry`.
 
-`relfast.engine.rows` makes records of entries.
+`relfast.engine.columns.rows` makes records of entries.
 """
 
 from relfast.formats.entry import Entry

@@ -1,8 +1,8 @@
 """The table of input dialects: how a row of each is recognised, and where it has the fields of a record.
 
-`relfast.formats.reading` interprets the table, `relfast.engine.text_table` encodes it for the kernel that
-projects lines, and ``docs/formats.md`` prints it. Its paths are those of `relfast.formats.paths`. A text may
-hold several paths, separated by blanks: the first that leads to a value counts."""
+`relfast.formats.reading` interprets the table, `relfast.engine.columns.text_table` encodes it for the kernel
+that projects lines, and ``docs/formats.md`` prints it. Its paths are those of `relfast.formats.paths`. A text
+may hold several paths, separated by blanks: the first that leads to a value counts."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             said=(Said("resps!.resps.*?.*? filtered_resps!.filtered_resps.*?.*?", ((VALUE, ""),)),),
             none=(("", "resps holds no response"),),
             row="doc",
-            # a document has one row per filter: `relfast.engine.io.filters` chooses the filter
+            # a document has one row per filter: `relfast.engine.files.io.filters` chooses the filter
             filter="filter",
             plain=True,
         ),

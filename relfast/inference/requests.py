@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import orjson
 
-from relfast.engine.io.sources import find_sources, lines_of
+from relfast.engine.files.io.sources import find_sources, lines_of
 from relfast.errors import InputError, UsageError
 from relfast.formats import read_row
 from relfast.formats.paths import MISSING

@@ -22,7 +22,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState, generate
 
-from relfast.engine.online.scorer import Scorer as Engine
+from relfast.engine.calls.scorer import Scorer as Engine
 from relfast.errors import UsageError
 from relfast.formats import read_row
 from relfast.formats.failure import NoResponse

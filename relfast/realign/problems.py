@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from relfast.engine.io.sources import find_sources, lines_of, objects_in
+from relfast.engine.files.io.sources import find_sources, lines_of, objects_in
 from relfast.errors import InputError, MissingExtraError, UsageError
 from relfast.support import telemetry
 

@@ -16,10 +16,11 @@ import orjson
 from numpy.typing import NDArray
 
 from relfast.comparison.runs import files_beside, read_summary
-from relfast.engine.io.scored import is_row, is_unusable, read_scores
-from relfast.engine.io.sources import Source, find_sources, lines_of, paths_in
+from relfast.engine.columns.rows import entry_of, records_of
+from relfast.engine.files.io.reader import read_gold
+from relfast.engine.files.io.scored import is_row, is_unusable, read_scores
+from relfast.engine.files.io.sources import Source, find_sources, lines_of, paths_in
 from relfast.engine.job import Job
-from relfast.engine.rows import entry_of, read_gold, records_of
 from relfast.errors import InputError, UsageError
 from relfast.formats.facts import facts_of
 from relfast.json_text import Undecodable, decode_object, shallow

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast.engine.io.sources import find_sources, lines_of, objects_in, paths_in
+from relfast.engine.files.io.sources import find_sources, lines_of, objects_in, paths_in
 from relfast.errors import InputError, MissingExtraError, UsageError
 from relfast.inference.header import headers_of, read_header
 from relfast.report import figures

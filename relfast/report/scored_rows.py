@@ -11,9 +11,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from relfast.engine.io.scored import Unusable, is_unusable, read_scores
+from relfast.engine.files.io.scored import Unusable, is_unusable, read_scores
+from relfast.engine.files.past_run import past_run, past_votes
 from relfast.engine.job import Job
-from relfast.engine.past_run import past_run, past_votes
 from relfast.errors import UsageError, printable
 from relfast.inference.header import read_header
 from relfast.json_text import encode_json

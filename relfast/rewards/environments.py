@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack
 
-from relfast.engine.keywords import ScorerKeywords
+from relfast.engine.job import ScorerKeywords
 from relfast.errors import UsageError
 from relfast.records import Score
 from relfast.rewards.problems import Problem

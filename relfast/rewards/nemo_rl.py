@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Final, NamedTuple, Unpack
 
-from relfast.engine.keywords import ScorerKeywords
+from relfast.engine.job import ScorerKeywords
 from relfast.records import Score
 from relfast.rewards.shared import Adapter, Row, mapping, read_sample, tensor
 

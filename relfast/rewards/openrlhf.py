@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Unpack
 
-from relfast.engine.keywords import AdapterKeywords, OnError
+from relfast.engine.job import AdapterKeywords, OnError
 from relfast.errors import UsageError
 from relfast.records import Score
 from relfast.rewards.queries import samples_of, with_unreadable

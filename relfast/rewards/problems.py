@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from relfast.engine.io.sources import iterate_lines, objects_in
+from relfast.engine.files.io.sources import iterate_lines, objects_in
 from relfast.errors import UsageError
 from relfast.formats import read_row
 from relfast.formats.paths import MISSING

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from dataclasses import field as default
 from typing import Any, ClassVar, Unpack
 
-from relfast.engine.keywords import ScorerKeywords
+from relfast.engine.job import ScorerKeywords
 from relfast.rewards.problems import SEEDS, generated
 from relfast.rewards.shared import Adapter, mapping, read_sample
 from relfast.tasks import TASKS, find_task

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Final, Self, TypeVar, Unpack
 
-from relfast.engine.keywords import AdapterKeywords, OnError
-from relfast.engine.online.incoming import Columns
-from relfast.engine.online.needs import Formless, Needs, log_unscored
-from relfast.engine.online.of_process import close, shared_scorer, stats
-from relfast.engine.online.scorer import Scorer
-from relfast.engine.online.unscored import checked_on_error, value_of, worths
+from relfast.engine.calls.incoming import Columns
+from relfast.engine.calls.needs import Formless, Needs, log_unscored
+from relfast.engine.calls.of_process import close, shared_scorer, stats
+from relfast.engine.calls.scorer import Scorer
+from relfast.engine.calls.unscored import checked_on_error, value_of, worths
+from relfast.engine.job import AdapterKeywords, OnError
 from relfast.errors import UnscoredError, UsageError
 from relfast.formats.entry import last_user_said
 from relfast.formats.messages import plain_messages

@@ -22,7 +22,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Final, Unpack
 
-from relfast.engine.keywords import ScorerKeywords
+from relfast.engine.job import ScorerKeywords
 from relfast.errors import UsageError
 from relfast.records import Score
 from relfast.rewards.shared import (

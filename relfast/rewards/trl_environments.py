@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Unpack
 
-from relfast.engine.keywords import ScorerKeywords
+from relfast.engine.job import ScorerKeywords
 from relfast.errors import UsageError
 from relfast.rewards.curriculum import Problems
 from relfast.rewards.environments import PATIENCE, Walking

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Unpack
 
-from relfast.engine.keywords import ScorerKeywords
+from relfast.engine.job import ScorerKeywords
 from relfast.formats.failure import from_error
 from relfast.rewards.shared import Adapter, Row, field, mapping, read_sample
 from relfast.rewards.stored import gold_of

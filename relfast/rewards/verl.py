@@ -27,7 +27,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Final, Unpack
 
-from relfast.engine.keywords import OptionKeywords, ScorerKeywords
+from relfast.engine.job import OptionKeywords, ScorerKeywords
 from relfast.errors import UsageError
 from relfast.records import Score
 from relfast.rewards.shared import (

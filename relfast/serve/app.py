@@ -22,10 +22,10 @@ from pydantic import BaseModel, Field
 
 from relfast import __version__
 from relfast.embed.adding import resolve
-from relfast.engine.keywords import OnError
-from relfast.engine.online.needs import Needs
-from relfast.engine.online.pending import Begun
-from relfast.engine.online.scorer import Scorer
+from relfast.engine.calls.needs import Needs
+from relfast.engine.calls.pending import Begun
+from relfast.engine.calls.scorer import Scorer
+from relfast.engine.job import OnError
 from relfast.errors import TooManyError, UsageError
 from relfast.json_text import encode_row
 from relfast.records import STATUSES, Score

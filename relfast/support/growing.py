@@ -2,7 +2,7 @@
 
 A run holds its output's lock, writes a header of its settings, appends whole pieces, and cuts back what it
 could not write whole. A later run holds its own settings against the header, drops what a kill has torn, and
-goes on. Rows with their journal (`relfast.engine.io.writer`), responses
+goes on. Rows with their journal (`relfast.engine.files.io.writer`), responses
 (`relfast.inference.request_log`) and the folders of a cluster (`relfast.distributed.run`) do it by this.
 """
 

@@ -30,8 +30,7 @@ from processes import python, started
 import relfast
 from relfast.cli.main import COMMANDS, cli
 from relfast.embed.adding import resolve
-from relfast.engine.job import Job
-from relfast.engine.settings import MAX_TIMEOUT
+from relfast.engine.job import MAX_TIMEOUT, Job
 from relfast.errors import UsageError
 from relfast.rewards import openrlhf, trl
 

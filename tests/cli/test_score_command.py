@@ -237,7 +237,7 @@ def test_interrupted_before_the_first_block(
     def interrupted(*_: object, **__: object) -> None:
         raise signals.Interrupted(signal.SIGINT)
 
-    monkeypatch.setattr("relfast.engine.file_run.files.run", interrupted)
+    monkeypatch.setattr("relfast.engine.files.score_files.run", interrupted)
     assert score("") == 130
     said = "relfast: SIGINT after 0 rows; the same command with --resume goes on from there"
     assert capsys.readouterr().err.splitlines()[-1] == said

@@ -36,8 +36,8 @@ from processes import PATIENCE, python
 from relfast_kernels.compiled import native
 from seeds import share
 
-from relfast.engine.io.reader import blocks
-from relfast.engine.io.sources import find_sources
+from relfast.engine.files.io.reader import blocks
+from relfast.engine.files.io.sources import find_sources
 from relfast.errors import InputError
 from relfast.records import Score
 

@@ -28,7 +28,7 @@ from relfast.distributed import run, shards
 from relfast.distributed.run import score_on_ray
 from relfast.distributed.shards import Assignment, Done, answer, count, cut, place, versions
 from relfast.distributed.storage import Folder
-from relfast.engine.file_run.files import score_files
+from relfast.engine.files.score_files import score_files
 from relfast.engine.job import Job, make_job
 from relfast.records import Score
 from relfast.stats.summary import Summary

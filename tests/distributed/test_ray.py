@@ -21,7 +21,7 @@ from engine_runs import told as summary_of
 from mutations import mutated_line, real_lines
 from processes import until
 
-from relfast.engine.file_run.files import score_files
+from relfast.engine.files.score_files import score_files
 from relfast.engine.job import make_job
 from relfast.errors import UsageError
 

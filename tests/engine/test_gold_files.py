@@ -11,7 +11,7 @@ import pytest
 from missing_kernels import built
 from relfast_kernels.compiled import native
 
-from relfast.engine.gold_records import GoldRecords
+from relfast.engine.columns.gold_records import GoldRecords
 from relfast.formats import read_row
 from relfast.formats.entry import Entry
 from relfast.formats.paths import MISSING

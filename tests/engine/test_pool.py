@@ -15,24 +15,22 @@ import pytest
 from processes import python, until
 
 from relfast import Scorer
-from relfast.engine.file_run.block_scoring import Segment
-from relfast.engine.job import Job
-from relfast.engine.pool import forkserver
-from relfast.engine.pool.failures import (
+from relfast.engine.files.block_scoring import Segment
+from relfast.engine.isolated import forkserver
+from relfast.engine.isolated.failures import (
     ATTEMPTS,
     IDLE_DEATHS,
     LOST,
     OUT_OF_MEMORY,
-    STOPPED,
     Death,
     Failures,
     blamed,
-    fault_of,
 )
-from relfast.engine.pool.pool import Pool
-from relfast.engine.pool.protocol import Ready, frame, receive, send
+from relfast.engine.isolated.pool import Pool
+from relfast.engine.isolated.protocol import Ready, frame, receive, send
+from relfast.engine.job import Job
 from relfast.errors import UsageError
-from relfast.records import Score, unscored
+from relfast.records import STOPPED, Score, fault_of, unscored
 from relfast.rewards import shared
 from relfast.stats.summary import Tally
 from relfast.support import cores
@@ -150,9 +148,9 @@ def test_a_process_with_threads_forks_nobody() -> None:
 
 _PROGRAM = """
 import os, sys
-from relfast.engine.pool import forkserver
+from relfast.engine.isolated import forkserver
 from relfast.engine.job import Job
-from relfast.engine.pool.pool import Pool
+from relfast.engine.isolated.pool import Pool
 assert forkserver.prefork(["score", "--data", sys.argv[1]])
 if sys.argv[2] == "dismissed":
     forkserver.dismiss()

@@ -23,12 +23,12 @@ from rdkit import Chem
 from relfast_kernels.compiled import native
 
 import relfast
+from relfast.engine.isolated import pool, worker
+from relfast.engine.isolated.failures import Death
+from relfast.engine.isolated.forkserver import ForkServer
+from relfast.engine.isolated.pool import LEAST_WORK, Pool
+from relfast.engine.isolated.protocol import RecordsRequest
 from relfast.engine.job import Job
-from relfast.engine.pool import pool, worker
-from relfast.engine.pool.failures import Death
-from relfast.engine.pool.forkserver import ForkServer
-from relfast.engine.pool.pool import LEAST_WORK, Pool
-from relfast.engine.pool.protocol import RecordsRequest
 from relfast.errors import InputError, WorkerError
 from relfast.records import Record
 

@@ -23,15 +23,15 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import relfast
-from relfast.engine.file_run.block_scoring import BlockScoring
-from relfast.engine.io import codecs, reader
-from relfast.engine.io.blocks import Block
-from relfast.engine.io.codecs import Damaged, Stream, stream_of
-from relfast.engine.io.reader import Cutter, blocks, cut_parquet
-from relfast.engine.io.sources import Source, find_sources
+from relfast.engine.columns.blocks import Block
+from relfast.engine.columns.scoring import Scoring
+from relfast.engine.files.block_scoring import BlockScoring
+from relfast.engine.files.io import codecs, reader
+from relfast.engine.files.io.codecs import Stream, stream_of
+from relfast.engine.files.io.reader import Cutter, blocks, cut_parquet
+from relfast.engine.files.io.sources import Source, find_sources
 from relfast.engine.job import make_job
-from relfast.engine.scoring import Scoring
-from relfast.errors import InputError, ReadError
+from relfast.errors import Damaged, InputError, ReadError
 from relfast.json_text import LongLine
 
 # blocks of lines: a partition of the input that depends on its bytes alone
@@ -389,7 +389,7 @@ def test_a_block_that_breaks_has_its_row(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(InputError, match=r"line \d+ is no UTF-8; Excel writes Windows-1252"):
         relfast.score_file(str(path), workers=0)
     # further behind than what its form is told by
-    monkeypatch.setattr("relfast.engine.io.parquet._HEADER_BYTES", 64)
+    monkeypatch.setattr("relfast.engine.files.io.parquet._HEADER_BYTES", 64)
     relfast.score_file(str(path), workers=0)
     rows = rows_of(Path(f"{path}.scored.jsonl"))
     assert rows[-1]["error"]["type"] == "DamagedInput"

@@ -18,7 +18,7 @@ from strict.cases import CASES
 from strict.corpus import samples
 
 from benchmarks.workloads_dumps import DUMPS, typographic
-from relfast.engine.gold_records import GoldRecords
+from relfast.engine.columns.gold_records import GoldRecords
 from relfast.engine.job import Job
 from relfast.formats import Entry
 from relfast.formats.paths import MISSING

@@ -17,12 +17,12 @@ from engine_runs import write_dump
 from relfast_kernels.compiled import making, native
 from relfast_kernels.layouts import GOLD_MEMBERS, NUMBERS_REPEAT
 
-from relfast.engine import scoring, text_gold
-from relfast.engine.file_run.files import score_files
+from relfast.engine.columns import scoring, text_gold
+from relfast.engine.columns.segments import Detours
+from relfast.engine.columns.text_gold import KnownGold
+from relfast.engine.columns.text_table import can_hold
+from relfast.engine.files.score_files import score_files
 from relfast.engine.job import Job
-from relfast.engine.segments import Detours
-from relfast.engine.text_gold import KnownGold
-from relfast.engine.text_table import can_hold
 from relfast.json_text import decode_object
 from relfast.seqbench import generate
 from relfast.support.memory import lazy_memory

@@ -13,10 +13,10 @@ import pytest
 from contract_records import SEQBENCH
 from relfast_kernels.compiled import native
 
+from relfast.engine.columns.scoring import Scoring
+from relfast.engine.isolated.protocol import PAGE, InFlight
+from relfast.engine.isolated.worker import KernelGuard
 from relfast.engine.job import make_job
-from relfast.engine.pool.protocol import PAGE, InFlight
-from relfast.engine.pool.worker import KernelGuard
-from relfast.engine.scoring import Scoring
 from relfast.support import deadlines
 from relfast.tasks import TASKS
 from relfast.tasks.seqbench import machine

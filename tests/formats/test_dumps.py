@@ -24,8 +24,8 @@ from engine_runs import rows_of, write_dump
 from processes import started
 
 import relfast
-from relfast.engine.io import reader
-from relfast.engine.io.sources import find_sources
+from relfast.engine.files.io import reader
+from relfast.engine.files.io.sources import find_sources
 from relfast.formats import detect
 
 DUMPS = ROOT / "tests" / "data" / "dumps"

@@ -15,7 +15,7 @@ import tool_rows
 from engine_runs import exit_code, rows_of, write_dump
 
 import relfast
-from relfast.engine.io import filters, reader
+from relfast.engine.files.io import filters, reader
 
 N_DOCS = 60
 REPEATS = 4

@@ -15,7 +15,7 @@ from engine_runs import exit_code, write_dump
 from mutated_corpus import ways_of
 
 import relfast
-from relfast.engine.rows import read_gold
+from relfast.engine.files.io.reader import read_gold
 from relfast.formats import DIALECTS, read_row
 from relfast.formats.paths import MISSING
 

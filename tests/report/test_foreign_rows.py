@@ -17,7 +17,7 @@ import pytest
 from engine_runs import exit_code, write_dump
 
 import relfast
-from relfast.engine.io.scored import UNUSABLE
+from relfast.engine.files.io.scored import UNUSABLE
 from relfast.report.scored import read_models
 from relfast.report.scored_rows import read_scored
 

@@ -22,10 +22,10 @@ from tiny_bert import make_checkpoint
 import relfast
 from relfast import rewards
 from relfast.embed.adding import add
-from relfast.engine.kernel_scoring import KernelScoring
-from relfast.engine.online.isolated_scoring import IsolatedScoring
-from relfast.engine.pool.failures import fault_of, timed_out_verdict
+from relfast.engine.calls.isolated_scoring import IsolatedScoring
+from relfast.engine.columns.kernel_scoring import KernelScoring
 from relfast.errors import UnscoredError, UsageError
+from relfast.records import fault_of, timed_out_verdict
 from relfast.rewards import openrlhf, trl, verl
 from relfast.tasks import TASKS
 
@@ -194,7 +194,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
         monkeypatch.setattr(IsolatedScoring, "submit", submit)
         # what an earlier test has begun and not waited for may end in the scorers that it shared
-        monkeypatch.setattr("relfast.engine.online.of_process._scorers", {})
+        monkeypatch.setattr("relfast.engine.calls.of_process._scorers", {})
         # scorers that adapters share keep the short way that they have found
         monkeypatch.setattr(KernelScoring, "of", lambda self, name: None)
 
@@ -255,7 +255,7 @@ def test_what_cannot_be_meant(on_error: Any) -> None:
 def test_a_task_has_a_lowest_reward_of_its_own(judge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     judge(LATE)
     lower = dataclasses.replace(TASKS["REL-C2"], lowest_reward=-1.0)
-    monkeypatch.setattr("relfast.engine.online.unscored.find_task", lambda name: lower)
+    monkeypatch.setattr("relfast.engine.calls.unscored.find_task", lambda name: lower)
     with relfast.Scorer(policy="strict", workers=1) as scorer:
         assert scorer.reward("REL-C2", GOLD, TEXT) == -1.0
 

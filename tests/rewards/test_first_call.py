@@ -17,9 +17,9 @@ from processes import python
 import relfast
 from relfast import rewards
 from relfast.cli.machine import PLACES
-from relfast.engine.online import needs
-from relfast.engine.online.needs import Formless
-from relfast.engine.online.scorer import Scorer
+from relfast.engine.calls import needs
+from relfast.engine.calls.needs import Formless
+from relfast.engine.calls.scorer import Scorer
 from relfast.errors import RelfastError, UnknownTaskError, UsageError
 from relfast.rewards import nemo_rl, trl, verl
 from relfast.rewards.openrlhf import make_reward as make_openrlhf

@@ -28,13 +28,13 @@ from seeds import SEED, rounds
 
 import relfast
 from relfast.chem import common_substructure
-from relfast.engine import kernel_scoring
-from relfast.engine.file_run.block_scoring import BlockScoring
-from relfast.engine.io.blocks import Block
+from relfast.engine.calls.pending import key_of
+from relfast.engine.columns import kernel_scoring
+from relfast.engine.columns.blocks import Block
+from relfast.engine.columns.kernel_scoring import MAX_MOLECULES, KernelScoring
+from relfast.engine.columns.scoring import Scoring
+from relfast.engine.files.block_scoring import BlockScoring
 from relfast.engine.job import Job
-from relfast.engine.kernel_scoring import MAX_MOLECULES, KernelScoring
-from relfast.engine.online.pending import key_of
-from relfast.engine.scoring import Scoring
 from relfast.json_text import plain
 from relfast.records import STATUSES, Extracted, Policy, Score
 from relfast.tasks.options import AllOptions

@@ -19,8 +19,8 @@ from processes import PATIENCE, busy, until
 from reward_cases import HANG, MIXED, distinct_c2, forget, wait_for_no_workers, workers_of
 
 import relfast
-from relfast.engine.online.isolated_scoring import IsolatedScoring
-from relfast.engine.pool import pool
+from relfast.engine.calls.isolated_scoring import IsolatedScoring
+from relfast.engine.isolated import pool
 from relfast.records import STATUSES
 
 TASK_COLUMN, ANSWERS, RESPONSES, REWARDS = map(list, zip(*MIXED, strict=True))

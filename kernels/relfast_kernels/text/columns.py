@@ -1,6 +1,6 @@
 """The table of paths by which `projection` finds fields in rows: columns of its parts, each defined once.
 
-`relfast.engine.text_table` fills it from the table of dialects. Paths are spans of steps; a list of
+`relfast.engine.columns.text_table` fills it from the table of dialects. Paths are spans of steps; a list of
 paths or conditions takes two columns, its first and the one after its last. -1 stands for none.
 """
 

@@ -1,6 +1,6 @@
 """The keys of prompts: the JSON of a row's id and, if that does not tell the prompt, a digest of its
-question, as they stand in the row. `relfast.stats.samples` has the same in Python, and `relfast.engine.rows`
-says when rows have which."""
+question, as they stand in the row. `relfast.stats.samples` has the same in Python, and
+`relfast.engine.columns.rows` says when rows have which."""
 
 from __future__ import annotations
 

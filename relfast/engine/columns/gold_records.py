@@ -1,0 +1,424 @@
+"""Gold records of ``--data``, found by id, or by question for tools whose rows do not carry the id."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import orjson
+from relfast_kernels.entry import Int, Spare, rows_of
+from relfast_kernels.layouts import (
+    FIELDS,
+    HELD_COLUMNS,
+    HELD_ID,
+    HELD_LAST,
+    HELD_LINE,
+    LINE_COLUMNS,
+    LINE_HELD,
+    LINE_KIND,
+    MAX_ID_DIGITS,
+    SET_IS_GOLD,
+    SET_SEED,
+    SHORTEST_QUESTION,
+    SLOW,
+)
+from relfast_kernels.text.layouts import Digested, Held
+
+from relfast.engine.columns.text_block import ScannedBlock, kinds_of
+from relfast.errors import InputError
+from relfast.formats import read_row
+from relfast.formats.entry import Entry
+from relfast.formats.paths import MISSING
+from relfast.json_text import Undecodable, decode_object, decode_text
+from relfast.tasks import EXACT_FIELDS, find_task, infer_task
+
+if TYPE_CHECKING:
+    from relfast.engine.columns.projection import Projection, SaidGold
+
+
+class Repeated(NamedTuple):
+    """Ids that several gold records have, with different tasks or answers.
+
+    Attributes
+    ----------
+    n
+        Number of such ids.
+    first
+        The id whose second, different record came first.
+    places
+        Where the first record with that id stands, and where the first different one does; each is a pair of
+        the file's number (from 0) and the line.
+    """
+
+    n: int
+    first: Any
+    places: tuple[tuple[int, int], tuple[int, int]]
+
+    def describe(self, paths: Sequence[str]) -> str:
+        """A note of one line about these ids; ``paths`` are the gold files."""
+        one, other = (f"{paths[file]}:{line}" for file, line in self.places)
+        ids = "1 id has" if self.n == 1 else f"{self.n:,} ids have"
+        named = f"{self.first!r:.60}" if self.n == 1 else f"the first is {self.first!r:.60}"
+        return (
+            f"{ids} gold records with different tasks or answers, of which the last counts:"
+            f" {named}, at {one} and {other}"
+        )
+
+
+_COLUMNS: Final[Any] = Int * HELD_COLUMNS
+_ROW: Final = struct.Struct(f"{HELD_COLUMNS}q")
+_BATCH_BYTES: Final = 1 << 20
+_BATCH_LINES: Final = 1 << 13
+_MOST_DECODED: Final = 1 << 14
+"""Lines and bytes of gold that are read at a time, and how many entries are kept that were asked for."""
+_MOST_INTEGER: Final = 10**MAX_ID_DIGITS
+
+
+def hashable(value: Any) -> bool:
+    """Whether a value can be an id."""
+    return isinstance(value, str | int | float | bool) or value is None
+
+
+def _json_of(id: Any) -> bytes | None:
+    """The JSON of an id as the text kernel has it, equal for ids that are equal in Python; None for ids that
+    no line has which the kernel reads."""
+    if type(id) is str:
+        try:
+            return orjson.dumps(id)
+        except TypeError:  # a lone surrogate
+            return None
+    if isinstance(id, float) and id.is_integer():
+        id = int(id)
+    return b"%d" % id if isinstance(id, int) and 0 <= id < _MOST_INTEGER else None
+
+
+class GoldRecords:
+    """Gold records by id; `id_asking` finds one by its question.
+
+    The bytes of gold files stay as they are, and a line is decoded when its record is asked for. The text
+    kernel finds lines by digests of their ids. Lines that it leaves to Python, or all if it is not compiled,
+    are decoded when they are read.
+
+    Attributes
+    ----------
+    repeated
+        The ids that have records with different content; None if there are none.
+    seed
+        The secret seed of digests.
+    held
+        The rows and their hash table for the text kernel.
+    """
+
+    def __init__(self, functions: Mapping[str, Callable[..., int]] | None = None) -> None:
+        self.repeated: Repeated | None = None
+        self.seed = int.from_bytes(os.urandom(8), "little") >> 1
+        self._functions = functions or {}
+        self._projection: Projection | None = None
+        self._n = self._n_ids = 0
+        self._data = bytearray()
+        self._memory: ctypes.Array[ctypes.c_char] | None = None
+        self._entries: dict[int, Entry] = {}
+        """Row → its record, of lines that Python has decoded."""
+        self._odd: dict[Any, int] = {}
+        """Id → a number in place of a digest, for ids that the kernel does not read."""
+        self._asked: dict[Any, Entry] = {}
+        self._differing: set[Any] = set()
+        self._files: list[int] = []
+        self._by_question: dict[str, Any] | None = None
+        self._found: dict[str, Any] = {}
+        self._lengths: dict[str, list[int]] = {}
+        self._rows: Any = rows_of(_COLUMNS, 1)
+        self._slots: Any = rows_of(Int, 2)
+        self.held: Any = Held(rows=self._rows, slots=self._slots)
+        self._digested = Spare[Any](lambda: Digested(seed=self.seed, text=b""))
+
+    def __len__(self) -> int:
+        return self._n_ids
+
+    # ---- reading
+
+    def read(self, lines: Iterable[bytes], path: str) -> None:
+        """Add the records of a file's lines. Raises `InputError` for a line that is no record with an id."""
+        self._files.append(self._n)
+        batch: list[bytes] = []
+        size, first = 0, 1
+        for line in lines:
+            batch.append(line)
+            size += len(line)
+            if size > _BATCH_BYTES or len(batch) == _BATCH_LINES:
+                self._read(batch, first, path)
+                first += len(batch)
+                batch, size = [], 0
+        self._read(batch, first, path)
+
+    def _read(self, batch: Sequence[bytes], first: int, path: str) -> None:
+        """Add lines, of which the first has number ``first``."""
+        if not self._functions:
+            for number, line in enumerate(batch, first):
+                self._decode(line, number, path)
+            return
+        if self._projection is None:
+            self._projection = self._opened()
+        data, base = b"\n".join([*batch, b""]), len(self._data)
+        block = self._projection.scan(data, len(batch))
+        kinds = kinds_of(block.lines, 0, len(batch))
+        if FIELDS in kinds:
+            self._data += data
+        self._have_room(len(batch))
+        start = 0
+        while start < len(batch):
+            stop = kinds.find(SLOW, start)
+            stop = len(batch) if stop < 0 else stop
+            if stop > start:
+                self._hold(block, start, stop, base, first)
+            if stop < len(batch):
+                self._decode(batch[stop], first + stop, path)
+            start = stop + 1
+
+    def _opened(self) -> Projection:
+        from relfast.engine.columns.projection import Projection
+        from relfast.engine.job import Job
+
+        projection = Projection(Job(), self._functions, self.held)
+        projection.settings[SET_IS_GOLD], projection.settings[SET_SEED] = True, self.seed
+        return projection
+
+    def _have_room(self, more: int) -> None:
+        """Make room for further rows, and keep at least half of the slots free."""
+        n = 1 << max(6, (self._n + more - 1).bit_length())
+        if n <= len(self._rows):
+            return
+        before, self._rows, self._slots = self._rows, rows_of(_COLUMNS, n), rows_of(Int, 2 * n)
+        ctypes.memmove(self._rows, before, _ROW.size * self._n)
+        self.held.put(rows=self._rows, slots=self._slots)
+        if self._projection is not None:
+            self.held.n = self._n
+            self._functions["rehash"](self.held)
+            return
+        for row in range(self._n):
+            if self._row(row)[HELD_LAST] >= 0:
+                self._slots[self._slot(self._row(row)[HELD_ID])] = row + 1
+
+    def _slot(self, digest: int) -> int:
+        """The slot of the first row with an id's digest, or the free one where it belongs."""
+        mask = len(self._slots) - 1
+        at = digest & mask
+        while (row := self._slots[at]) and self._rows[row - 1][HELD_ID] != digest:
+            at = (at + 1) & mask
+        return at
+
+    def _hold(self, block: ScannedBlock, start: int, stop: int, base: int, first: int) -> None:
+        """Add the lines ``start`` to ``stop`` of a block as the kernel has read them."""
+        assert self._projection is not None
+        context, row = self._projection.context, self._n
+        context.start, context.stop, context.base, context.first_line = start, stop, base, first
+        self.held.n = row
+        self._n = self._functions["hold"](context)
+        rows = memoryview(self._rows).cast("B").cast("q")[HELD_COLUMNS * row : HELD_COLUMNS * self._n]
+        self._n_ids += self._n - row - rows[HELD_LAST::HELD_COLUMNS].tolist().count(-1)
+        lines = memoryview(block.lines).cast("B").cast("q")[LINE_COLUMNS * start : LINE_COLUMNS * stop]
+        before = lines[LINE_HELD::LINE_COLUMNS].tolist()
+        if max(before) >= 0:
+            kinds = lines[LINE_KIND::LINE_COLUMNS].tolist()
+            for last in (last for last, kind in zip(before, kinds, strict=True) if kind == FIELDS):
+                if last >= 0:
+                    self._compare(last, row)
+                row += 1
+
+    def _decode(self, line: bytes, number: int, path: str) -> None:
+        """Add a line that Python has to read."""
+        if not line.strip():
+            return
+        try:
+            entry = read_row(decode_object(line, EXACT_FIELDS), "auto")
+        except Undecodable as error:
+            raise InputError(str(error), file=path, line=number) from None
+        if entry.id is MISSING or not hashable(entry.id):
+            raise InputError("gold record has no usable id", file=path, line=number, field="id")
+        # gold is in memory for the whole run; scoring never reads the raw row of a gold record
+        entry.row = None
+        self.add(entry, number)
+
+    def add(self, entry: Entry, line: int) -> None:
+        """Add the record of a line of the last file; if several have the same id, the last counts."""
+        self._have_room(1)
+        row, digest = self._n, self._digest_of(entry.id)
+        if digest is None:
+            digest = self._odd[entry.id] = int.from_bytes(os.urandom(8), "little") >> 1
+        self._entries[row] = entry
+        slot = self._slot(digest)
+        first = self._slots[slot] - 1
+        last = self._row(first)[HELD_LAST] if first >= 0 else -1
+        _ROW.pack_into(self._rows, _ROW.size * row, 0, 0, digest, 0, row if first < 0 else -1, line)
+        self._n += 1
+        if first < 0:
+            self._slots[slot] = row + 1
+            self._n_ids += 1
+        else:
+            self._rows[first][HELD_LAST] = row
+            self._compare(last, row)
+
+    def _compare(self, last: int, row: int) -> None:
+        """Note it if two rows with one id, the second of which came later, have different content."""
+        entry = self._entry(row)
+        if not _differ(self._entry(last), entry):
+            return
+        self._differing.add(entry.id)
+        if self.repeated is None:
+            first = self._slots[self._slot(self._row(row)[HELD_ID])] - 1
+            self.repeated = Repeated(1, entry.id, (self._place_of(first), self._place_of(row)))
+        self.repeated = self.repeated._replace(n=len(self._differing))
+
+    def _place_of(self, row: int) -> tuple[int, int]:
+        """File number and line of a row."""
+        return bisect_right(self._files, row) - 1, self._row(row)[HELD_LINE]
+
+    # ---- asking
+
+    def _row(self, row: int) -> Sequence[int]:
+        return _ROW.unpack_from(self._rows, _ROW.size * row)
+
+    def _digest_of(self, id: Any) -> int | None:
+        """The digest of an id; None if no record has it, or a line that the kernel reads might."""
+        text = _json_of(id) if self._functions else None
+        if text is None:
+            return self._odd.get(id)
+        asked = self._digested.take()
+        asked.text = text
+        digest = self._functions["digest_id"](asked)
+        self._digested.append(asked)
+        return digest
+
+    def get(self, id: Any) -> Entry | None:
+        """The last record with an id; None if there is none."""
+        found = self._asked.get(id)
+        if found is None:
+            digest = self._digest_of(id)
+            first = -1 if digest is None else self._slots[self._slot(digest)] - 1
+            if first < 0:
+                return None
+            if len(self._asked) >= _MOST_DECODED:
+                self._asked.clear()
+            found = self._asked[id] = self._entry(self._row(first)[HELD_LAST])
+        return found
+
+    def _entry(self, row: int) -> Entry:
+        """The record of a row."""
+        known = self._entries.get(row)
+        if known is not None:
+            return known
+        start, end, *_ = self._row(row)
+        entry = read_row(decode_object(bytes(self._data[start:end]), EXACT_FIELDS), "auto")
+        entry.row = None
+        return entry
+
+    def gold_in(self, row: int) -> SaidGold | None:
+        """Task and answer of a row that the kernel has read; see `Projection.gold_in`."""
+        assert self._projection is not None
+        if self._memory is None:
+            self._memory = (ctypes.c_char * len(self._data)).from_buffer(self._data)
+        start, end, *_ = self._row(row)
+        return self._projection.gold_in(self._memory, start, end)
+
+    def id_asking(self, prompt: str) -> Any:
+        """The id of the gold record whose question equals the prompt or is contained in it (as chat templates
+        embed it).
+
+        ``MISSING`` if there is no such record, or if several have that question.
+        """
+        questions = self.questions()
+        found = questions.get(prompt.strip(), self._found.get(prompt))
+        if found is None:
+            found = self._found[prompt] = self._within(prompt)
+        return found
+
+    def questions(self) -> Mapping[str, Any]:
+        """Question → id of the record that has it, ``MISSING`` if several have it."""
+        if self._by_question is None:
+            questions: dict[str, Any] = {}
+            for row in range(self._n):
+                last = self._row(row)[HELD_LAST]
+                if last < 0:
+                    continue
+                entry = self._entry(last)
+                if isinstance(entry.question, str) and entry.question.strip():
+                    text = entry.question.strip()
+                    id = entry.id if last == row else self._entry(row).id
+                    questions[text] = MISSING if text in questions else id
+            self._by_question = questions
+        return self._by_question
+
+    def _within(self, prompt: str) -> Any:
+        """The id of the record whose question a prompt contains; of several the longest (UTF-8 bytes)."""
+        questions = self.questions()
+        if not self._lengths:
+            lengths: dict[str, set[int]] = {}
+            for text in questions:
+                if len(text) >= SHORTEST_QUESTION:
+                    lengths.setdefault(text[:SHORTEST_QUESTION], set()).add(len(text))
+            self._lengths = {begins: sorted(each) for begins, each in lengths.items()}
+        candidates = [text for begins in self._lengths for text in self._beginning(begins, prompt)]
+        if not candidates:
+            return MISSING
+        # of two questions of equal length the one that comes first in the file counts
+        order = {text: number for number, text in enumerate(questions) if text in candidates}
+        return questions[min(candidates, key=lambda text: (-_size(text), order[text]))]
+
+    def _beginning(self, begins: str, prompt: str) -> Iterator[str]:
+        """The longest question at each place of the prompt where the text ``begins`` occurs. All questions
+        that share their first `SHORTEST_QUESTION` characters are looked up together."""
+        questions, lengths = self.questions(), self._lengths[begins]
+        at = prompt.find(begins)
+        while at >= 0:
+            for length in reversed(lengths[: bisect_right(lengths, len(prompt) - at)]):
+                if prompt[at : at + length] in questions:
+                    yield prompt[at : at + length]
+                    break
+            at = prompt.find(begins, at + 1)
+
+
+def _differ(a: Entry, b: Entry) -> bool:
+    """Whether two records with one id have different answers or tasks."""
+    try:
+        answer_a, answer_b = _answer_of(a), _answer_of(b)
+        return bool(answer_a != answer_b) or _task_of(a, answer_a) != _task_of(b, answer_b)
+    except RecursionError:  # nested deeper than any usable gold
+        return True
+
+
+def _answer_of(entry: Entry) -> Any:
+    return decode_text(entry.answer) if isinstance(entry.answer, str) else entry.answer
+
+
+def _task_of(entry: Entry, answer: Any) -> object:
+    """The canonical name of the entry's task; an unknown task as the entry spells it."""
+    unsaid = entry.task is MISSING or entry.task is None
+    task = infer_task(answer) if unsaid else find_task(entry.task)
+    return entry.task if task is None else task.name
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def is_counter(id: Any) -> bool:
+    """Whether an id is a number, such as tools count with."""
+    return type(id) is int or (isinstance(id, str) and id.isdecimal())
+
+
+def asks_another(entry: Entry, known: Entry) -> bool:
+    """Whether a tool's row asks another question than the gold record that has the row's number as its id.
+
+    A tool that numbers its requests may give the number 7 to a row that has nothing to do with the gold
+    record 7. Ids that are no numbers are not such counters, so they always match.
+    """
+    return (
+        is_counter(entry.id)
+        and isinstance(entry.question, str)
+        and isinstance(known.question, str)
+        and known.question.strip() not in entry.question
+    )

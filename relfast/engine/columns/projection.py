@@ -1,0 +1,154 @@
+"""Lines read by the text kernel without decoding their JSON: those that are scored, and those of gold
+files."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from relfast_kernels.layouts import (
+    LINE_COLUMNS,
+    RECORD_COLUMNS,
+    SET_FILTER,
+    SET_SIZE,
+    STATE_RECORDS,
+    STATE_SIZE,
+    STATE_USED,
+    STATE_WANTS,
+    WANTS_NOTHING,
+    WANTS_RECORDS,
+)
+from relfast_kernels.text.columns import DIGESTS_PROMPT
+from relfast_kernels.text.layouts import Held, Outline, Scan
+
+from relfast.engine.columns.text_block import ScannedBlock
+from relfast.engine.columns.text_table import TextTable
+from relfast.engine.job import Job
+from relfast.formats.paths import follow
+from relfast.formats.reading import gold_readers
+from relfast.json_text import decode_object
+from relfast.support.memory import lazy_memory
+from relfast.tasks.text_scorer import PreparedGolds, in_rows, numbers, work_space
+
+RECORDS: Final = 4_096
+SCRATCH_BYTES: Final = 1 << 24
+"""Initial room for a block's responses, and for decoded texts; memory is allocated only when touched."""
+
+_DIGITS: Final = bytes(byte if byte in b"0123456789" else ord(" ") for byte in range(256)).translate(
+    bytes.maketrans(b"123456789", b"000000000")
+)
+_MANY: Final = b"0" * 19
+
+
+def has_large_integer(text: bytes) -> bool:
+    """Whether JSON may hold an integer that orjson rounds and Python's parser does not (which of the two
+    reads a line depends on its other fields): 19 digits in a row, not after a decimal point."""
+    digits = text.translate(_DIGITS)
+    at = digits.find(_MANY)
+    while at > 0 and text[at - 1] == ord("."):
+        end = digits.find(b" ", at)
+        at = digits.find(_MANY, end) if end > 0 else -1
+    return at >= 0
+
+
+class SaidGold(NamedTuple):
+    """Task and answer as a row names them, and whether ids of such rows are digests of that very answer."""
+
+    task: Any
+    answer: Any
+    is_digested: bool
+
+
+class Projection:
+    """Scans blocks of lines by a job's table of paths; keeps its memory between blocks.
+
+    Attributes
+    ----------
+    context
+        What the kernel is given (`relfast_kernels.text.layouts.Scan`); no golds are known as yet.
+    settings
+        What the job asks of a scan (`SET_SIZE` numbers), to be filled in.
+    """
+
+    def __init__(self, job: Job, functions: Mapping[str, Callable[..., int]], held: Held) -> None:
+        self._scan, self._outline = functions["scan"], functions["outline"]
+        self._map = job.field_map
+        self._table, self._readers = TextTable(job), gold_readers(job.dialect)
+        self.settings, self._state = numbers(SET_SIZE), numbers(STATE_SIZE)
+        self._lines, self._records = numbers(LINE_COLUMNS), numbers(RECORDS * RECORD_COLUMNS)
+        self.scratch, self._out = lazy_memory(SCRATCH_BYTES), lazy_memory(1 << 16)
+        table, work = self._table.view, work_space()
+        self.context: Any = Scan(
+            data=b"",
+            lines=in_rows(LINE_COLUMNS, self._lines),
+            settings=self.settings,
+            chosen=b"",
+            table=table,
+            joined=held,
+            golds=PreparedGolds(1, 1).view,
+            work=work,
+            records=in_rows(RECORD_COLUMNS, self._records),
+            scratch=self.scratch,
+            state=self._state,
+        )
+        self._outlining: Any = Outline(data=b"", out=self._out, table=table, work=work)
+
+    def scan(
+        self, data: bytes, n_lines: int, first_index: int = 0, chosen: str | None = None
+    ) -> ScannedBlock:
+        """Read the first ``n_lines`` lines of a block, and score the responses whose gold is known. The
+        result is valid until the next block is scanned. ``chosen`` is the filter of lm-evaluation-harness."""
+        context, state = self.context, self._state
+        if len(self._lines) < (n_lines + 1) * LINE_COLUMNS:
+            self._lines = numbers((n_lines + 1) * LINE_COLUMNS)
+            context.lines = in_rows(LINE_COLUMNS, self._lines)
+        self.settings[SET_FILTER] = chosen is not None
+        context.data, context.chosen = data, (chosen or "").encode("utf-8", "surrogatepass")
+        context.stop = n_lines
+        ctypes.memset(state, 0, ctypes.sizeof(state))
+        while True:
+            n_scanned = self._scan(context)
+            if state[STATE_WANTS] == WANTS_NOTHING:
+                return ScannedBlock(
+                    data, self._lines, n_scanned, self._records, self.scratch, chosen, first_index
+                )
+            if state[STATE_WANTS] == WANTS_RECORDS:
+                records = numbers(2 * len(self._records))
+                ctypes.memmove(records, self._records, 8 * RECORD_COLUMNS * state[STATE_RECORDS])
+                self._records, context.records = records, in_rows(RECORD_COLUMNS, records)
+            else:
+                self.grow_scratch()
+
+    def grow_scratch(self) -> None:
+        """Double the room for texts; those of the block remain."""
+        scratch = lazy_memory(2 * len(self.scratch))
+        ctypes.memmove(scratch, self.scratch, self._state[STATE_USED])
+        self.scratch = self.context.scratch = scratch
+
+    def gold_in(self, data: bytes | ctypes.Array[ctypes.c_char], start: int, end: int) -> SaidGold | None:
+        """Task and answer that the line data[start:end] names, as an `Entry` has them; nothing else of it is
+        decoded. None if Python must read the line to tell."""
+        asked = self._outlining
+        if len(self._out) < 2 * (end - start) + 16:
+            self._out = asked.out = lazy_memory(4 * (end - start))
+        if asked.data is not data:
+            asked.data = data
+        asked.start, asked.end = start, end
+        size, form = self._outline(asked), asked.found.form
+        if form < 0:
+            return None
+        text = ctypes.string_at(self._out, size)
+        if has_large_integer(text):
+            return None
+        try:
+            row = decode_object(text)
+            task, answer = self._readers[form](row)
+            if "task" in self._map:
+                task = follow(row, self._map["task"])
+            if "answer" in self._map:
+                answer = follow(row, self._map["answer"])
+        except Exception:  # the line will be scored the ordinary way, which reports the error in a row
+            return None
+        digested = self._table.flags[form] & DIGESTS_PROMPT != 0
+        return SaidGold(task, answer, digested)

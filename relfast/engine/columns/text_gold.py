@@ -1,0 +1,245 @@
+"""Golds for the text kernel: each is prepared once, and found by a digest of the line's other fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+import orjson
+from relfast_kernels.layouts import (
+    FIELDS,
+    GOLD_MEMBERS,
+    HAS_ID_ONLY,
+    ID_OF_GOLD,
+    IN_DATA,
+    LINE_ANSWER,
+    LINE_COLUMNS,
+    LINE_DIGEST,
+    LINE_GOLD,
+    LINE_KIND,
+    LINE_RECORD,
+    LINE_REST,
+    RECORD_COLUMNS,
+    RECORD_TEXT,
+    RECORD_TEXT_END,
+    RECORD_TEXT_PLACE,
+    ROW_UNSEEN,
+)
+from relfast_kernels.text import layouts
+
+from relfast.engine.columns.projection import SaidGold, has_large_integer
+from relfast.engine.columns.rows import complete_gold, entry_of
+from relfast.engine.columns.scoring import Scoring
+from relfast.engine.columns.text_block import ScannedBlock, id_of
+from relfast.engine.job import Job
+from relfast.formats import Entry
+from relfast.json_text import decode_object
+from relfast.records import Record, Score, SharedGold
+from relfast.stats.samples import key_of
+from relfast.tasks import EXACT_FIELDS, TASKS, find_task
+from relfast.tasks.text_scorer import PreparedGolds, compared_gold, gold_text
+
+TASK_BY_NUMBER: Final = {
+    task.text_kernel.number: (task, task.text_kernel)
+    for task in TASKS.values()
+    if task.text_kernel is not None
+}
+
+NUMBERS: Final = {task.name: number for number, (task, _) in TASK_BY_NUMBER.items()}
+"""Task → its number in the text kernel, for tasks whose responses that kernel reads."""
+
+
+MAX_BYTES: Final = 32 << 20
+"""Limit on the kept golds, as bytes of their lines: 1,300 lines of SeqBench with 10 × 10 rooms."""
+
+_RECORD_BYTES: Final = 256
+"""Memory of a record besides the content of its line."""
+
+_NO_MORE: Final[Mapping[str, Any]] = {}
+"""The row of a line that has nothing but an id and responses."""
+
+
+class Taken(NamedTuple):
+    """The records of some lines, the number of lines that were decoded (``n_exact``), and the number of the
+    other lines whose task has kernels (``n_known``)."""
+
+    entries: list[Record | Score]
+    n_exact: int
+    n_known: int
+
+
+class KnownGold:
+    """Golds, as records without a response, by the kernel's digests of lines or of tasks and answers. When it
+    is full it forgets them all."""
+
+    def __init__(self, scoring: Scoring, limit: int = MAX_BYTES) -> None:
+        self._scoring = scoring
+        self._limit = limit
+        self._size = 0
+        # the kernel tells a line's prompt, unless gold has its id: a digest of a question takes Python long
+        self._without_prompts = replace(scoring.job, repeats=0)
+        self.golds: dict[int, Record] = {}
+        """Digest → record without a response."""
+
+    def gold_of(self, block: ScannedBlock, number: int, first: int) -> Record | None:
+        """A record with the gold of line ``number``, whose fields the kernel has found; None if other lines
+        with the same digest may have another gold. ``first`` is the number of the line's first record."""
+        place = number * LINE_COLUMNS
+        digest, rest = block.lines[place + LINE_DIGEST], block.lines[place + LINE_REST]
+        if digest not in self.golds:
+            self._learn(block, number, first, digest, rest)
+        return self.golds.get(digest)
+
+    def _learn(self, block: ScannedBlock, number: int, first: int, digest: int, rest: int) -> None:
+        """Decode a line and keep its gold, unless other lines with the same digest may have another one."""
+        job, line = self._scoring.job, b""
+        if rest == HAS_ID_ONLY and job.data:
+            texts = memoryview(block.data), memoryview(block.scratch).cast("B")
+            records = memoryview(block.records).cast("B").cast("q")
+            entry = Entry(id_of(texts, records, first)[0], row=_NO_MORE)
+        else:
+            line = block.line(number)
+            if has_large_integer(line):
+                return
+            try:
+                entry = entry_of(decode_object(line, EXACT_FIELDS), job)
+            except Exception:  # the line will be scored the ordinary way, which reports the error in a row
+                return
+        entry.response = ""  # the kernel finds the responses
+        by = job if rest >= ID_OF_GOLD else self._without_prompts
+        found = self._scoring.row(entry, block.first_index + number, block.chosen, job=by)
+        record = found[0] if found else None
+        if not isinstance(record, Record):
+            return
+        if rest >= ID_OF_GOLD and record.id is None and record.prompt is None:
+            return
+        looked_at = TASKS[record.task].row_fields
+        if looked_at and (digest & ROW_UNSEEN or not set(looked_at).issubset(GOLD_MEMBERS)):
+            return
+        self.keep(digest, record, len(line))
+
+    def keep(self, digest: int, record: Record, size: int) -> None:
+        """Keep a gold, whose content takes ``size`` bytes."""
+        size += _RECORD_BYTES
+        if self._size + size > self._limit:
+            self.golds.clear()
+            self._size = 0
+        self._size += size
+        record.shared = SharedGold()
+        self.golds[digest] = record
+
+    def take(self, block: ScannedBlock, numbers: Sequence[int]) -> Taken:
+        """The records of the lines ``numbers`` of a block, which the kernel has not scored. Lines of a known
+        gold are not decoded again."""
+        entries: list[Record | Score] = []
+        lines, records = (memoryview(part).cast("B").cast("q") for part in (block.lines, block.records))
+        n_exact = n_known = 0
+        texts = memoryview(block.data), memoryview(block.scratch).cast("B")
+        for number in numbers:
+            place = number * LINE_COLUMNS
+            at, end = lines[place + LINE_RECORD], lines[place + LINE_COLUMNS + LINE_RECORD]
+            fields = lines[place + LINE_KIND] == FIELDS
+            known = self.golds.get(lines[place + LINE_DIGEST]) if fields else None
+            is_of_gold = known is not None and lines[place + LINE_REST] >= ID_OF_GOLD
+            if known is None and fields and lines[place + LINE_GOLD] >= 0:
+                known = self.golds.get(lines[place + LINE_ANSWER])
+            index = block.first_index + number
+            if known is None:
+                entries += self._scoring.line(block.line(number), index, block.chosen)
+                n_exact += 1
+                continue
+            task = TASKS[known.task]
+            n_known += task.kernels is not None
+            id, prompt = (known.id, known.prompt) if is_of_gold else id_of(texts, records, at)
+            for sample in range(end - at):
+                row = (at + sample) * RECORD_COLUMNS
+                text = texts[records[row + RECORD_TEXT_PLACE] != IN_DATA]
+                response = str(text[records[row + RECORD_TEXT] : records[row + RECORD_TEXT_END]], "utf-8")
+                entries.append(
+                    Record(
+                        index,
+                        id,
+                        known.task,
+                        known.answer,
+                        response,
+                        known.question,
+                        sample,
+                        known.row,
+                        known.shared,
+                        prompt,
+                    )
+                )
+        return Taken(entries, n_exact, n_known)
+
+
+MOST_GOLDS: Final = 1 << 17
+MOST_BYTES: Final = 1 << 25
+"""Limits on the number of kept golds and on the bytes of their JSON; a full table forgets all."""
+
+_SLOTS: Final = 4 * MOST_GOLDS
+
+
+class Golds:
+    """The golds that the text kernel knows, found by digest; ``view`` is what it gets."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        # the kernel knows only the usual marks of reasoning: with others it just finds the responses
+        self._reads = not (job.options.reasoning and (job.options.strict or job.options.strip_reasoning))
+        self._begin()
+
+    def _begin(self) -> None:
+        self._prepared = PreparedGolds(MOST_GOLDS, MOST_BYTES, _SLOTS)
+
+    @property
+    def view(self) -> layouts.Golds:
+        return self._prepared.view
+
+    def make_room(self, n_lines: int) -> None:
+        """Make sure that ``n_lines`` more golds fit, before a block is scanned; may forget all others."""
+        if not self._prepared.has_room(n_lines):
+            self._begin()
+
+    def add_answer(self, digest: int, said: SaidGold | None) -> Record | None:
+        """Add a gold under the digest of the task and answer that a line names; a record with these. None if
+        responses of that task are not read here, or compared with more than that, or there is no room."""
+        if said is None:
+            return None
+        entry = Entry(task=said.task, answer=said.answer)
+        try:
+            task = None if complete_gold(entry, self._job) else find_task(entry.task)
+            # rows without an id of their own have a digest of this and their prompt
+            whole = b"" if self._job.data else orjson.dumps(said.answer if said.is_digested else entry.answer)
+        except Exception:  # the lines are scored the ordinary way, which reports the error in rows
+            return None
+        number = NUMBERS.get(task.name, -1) if task is not None and self._reads else -1
+        if number < 0 or (self._job.options.strict and TASK_BY_NUMBER[number][1].strict_gold):
+            return None
+        is_added = self._enter(digest, self._prepared.add(number, gold_text(entry.answer), whole))
+        return Record(0, None, TASK_BY_NUMBER[number][0].name, entry.answer, "") if is_added else None
+
+    def add(self, digest: int, record: Record, rest: int) -> bool:
+        """Add a record's gold under a digest, with its prompt's key if the digest includes it (`ID_OF_GOLD`);
+        False if there is no room."""
+        key = key_of(record.id, record.prompt, 0) if rest >= ID_OF_GOLD else b""
+        task = NUMBERS.get(record.task, -1) if self._reads else -1
+        text = b"" if task < 0 else gold_text(self._as_compared(record, task))
+        return self._enter(digest, self._prepared.add(task, text, key))
+
+    def _enter(self, digest: int, number: int) -> bool:
+        """Let the kernel find a gold by a digest; False if the gold has no number."""
+        if number < 0:
+            return False
+        prepared = self._prepared
+        at = digest & _SLOTS - 1
+        while prepared.numbers[at]:
+            at = at + 1 & _SLOTS - 1
+        prepared.digests[at], prepared.numbers[at] = digest, number + 1
+        return True
+
+    def _as_compared(self, record: Record, number: int) -> Any:
+        """The gold that the job's policy compares with; None if ``details`` must show a different one."""
+        kernel = TASK_BY_NUMBER[number][1]
+        compared = compared_gold(kernel, self._job.options.strict, record.answer, record.question)
+        return None if self._job.details and compared is not record.answer else compared

@@ -1,1 +1,0 @@
-"""Scoring files: blocks of lines are scored on a pool or in this process, and their rows written in order."""

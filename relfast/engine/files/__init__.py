@@ -1,0 +1,1 @@
+"""Scoring files: sources are cut into blocks, workers score these, and their rows are written in order."""
