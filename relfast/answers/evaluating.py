@@ -10,7 +10,7 @@ import cmath
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any, Final
 from zlib import crc32
 
@@ -75,12 +75,7 @@ def _at(tree: Node, point: int) -> Value:
         case Measured(unit):
             return held[0] * complex(math.pi / 180) if unit == ("°",) else held[0]
         case Apply(name) if name in _OPERATIONS:
-            value = _OPERATIONS[name](*held)
-            if not isinstance(value, int | Fraction):
-                return complex(value)
-            if _bits(value) > MAX_BITS:
-                raise OverflowError
-            return value if isinstance(value, Fraction) else Fraction(value)
+            return _bounded(_OPERATIONS[name](*held))
         case Symbol() | Apply() if tree.tag != "infty":
             seed = crc32(f"{point}{tree.text}".encode("utf-8", "replace"))
             if isinstance(tree, Apply):  # a function that is not known: 204_5 and 204_6 differ at one point
@@ -100,6 +95,14 @@ def close(a: Value, b: Value, near: float = 0) -> bool:
         return cmath.isclose(complex(a), complex(b), rel_tol=near or _NEAR)
     except OverflowError:
         return False
+
+
+def _bounded(value: Value | float) -> Value:
+    if not isinstance(value, int | Fraction):
+        return complex(value)
+    if _bits(value) > MAX_BITS:
+        raise OverflowError
+    return value if isinstance(value, Fraction) else Fraction(value)
 
 
 def _sum(*terms: Value) -> Value:
@@ -131,7 +134,7 @@ _OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
     **{f"arc{name}": getattr(cmath, f"a{name}") for name in ("sin", "cos", "tan")},
     "sec": lambda z: 1 / cmath.cos(z), "csc": lambda z: 1 / cmath.sin(z), "cot": lambda z: 1 / cmath.tan(z),
     "()": lambda a: a, "-": lambda a: -a, "%": lambda a: a / 100, "/": lambda a, b: a / b, "+": _sum,
-    "^": _power, "*": lambda *factors: math.prod(factors, start=Fraction(1)),
+    "^": _power, "*": lambda *factors: reduce(lambda a, b: _bounded(a * b), factors),
     "abs": abs, "floor": math.floor, "ceil": math.ceil, "!": lambda n: math.factorial(_natural(n)),
     "binom": lambda n, k: math.comb(_natural(n), _natural(k)),
 }  # fmt: skip

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import relfast
 from relfast.answers import same_answer
+from relfast.answers.evaluating import values
 from relfast.answers.parser import parse
 from relfast.answers.reading import MAX_CHARS, read, trimmed
 from relfast.answers.tokens import tokens_of
@@ -265,6 +266,17 @@ def test_no_text_takes_long(name: str) -> None:
         text = HOSTILE[name](size)[:MAX_CHARS]
         other = text[:-1] + "7" if len(text) == MAX_CHARS else text + "7"
         assert _calls(lambda: same_answer(text, other, f"Find ${text}$.")) < 100_000, size  # noqa: B023
+
+
+def test_numbers_that_grow_too_large_have_no_value() -> None:
+    for text in (
+        "1e999*" * 30 + "1",
+        "9^{9^{9^9}}",
+        "x^{9999}",
+        "400!*400!*400!",
+        r"\frac{1e999}{1e-999}" * 3,
+    ):
+        assert values(read(text).trees[0]) == (), text
 
 
 def test_time_grows_with_the_text_only() -> None:
