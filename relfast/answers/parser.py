@@ -7,7 +7,8 @@ r"""A precedence parser: tokens become a tree (`relfast.answers.trees`).
     side     = measured {("∪" | "∩" | "∖" | ":") measured}          the same sign between all; ":" is a ratio
     measured = words | [currency] sum [unit]
     sum      = [sign] product {sign product}                        sign: + - ± ∓
-    product  = factor {["*" | "/"] factor | "%"}                    a whole number and a fraction: their sum
+    product  = signed {["*" | "/"] signed | "%"}                    a whole number and a fraction: their sum
+    signed   = ["+"] ["-"] factor
     factor   = atom {"^" argument | "_" argument | "!" | "'" | "°"}
     atom     = number | letter | \frac argument argument | \sqrt ["[" answer "]"] argument
              | accent argument | function | "|" answer "|" | ⌊ answer ⌋ | bracket answer bracket
@@ -24,17 +25,17 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Final
 
-from relfast.answers.tokens import NONE, SCALES, UNITS, Token, words
-from relfast.answers.trees import Apply, Group, Indexed, Measured, Node, Number, Relation, Symbol, Words
+from relfast.answers.tokens import FAMILY, KNOWN_UNITS, NONE, SCALES, UNITS, Token, words
+from relfast.answers.trees import Apply, Group, Measured, Node, Number, Relation, Symbol, Words
 
-MAX_DEPTH: Final = 20
-"""Levels of nesting; a deeper answer has no tree."""
+MAX_DEPTH: Final = 80
+"""Levels of the grammar that are open at once, for 20 pairs of brackets; a deeper answer has no tree."""
+_MAX_TREE: Final = 25
 MAX_TOKENS: Final = 200
 """Tokens of an answer that can have a tree; the longest real ones have 130."""
-_MAX_CHAIN: Final = 12
-"""Marks behind one atom, and quotients of quotients without brackets."""
 _MAX_DIGITS: Final = 300
-_RELATIONS: Final = words("= < > le ge ne approx in")
+_LEVELS: Final = (words(", ; or and"), words("= < > le ge ne approx in"), words("cup cap setminus :"))
+"""Signs that bind less than those of a sum: between items, sides, and sets or the parts of a ratio."""
 _CLOSERS: Final[dict[str, tuple[str, ...]]] = {
     "(": (")", "]"), "[": (")", "]"),
     r"\{": (r"\}",), "{": ("}",), "|": ("|",), "lfloor": ("rfloor",), "lceil": ("rceil",),
@@ -42,13 +43,10 @@ _CLOSERS: Final[dict[str, tuple[str, ...]]] = {
 _FIRST: Final = _CLOSERS.keys() | words("frac binom sqrt √")
 """Signs that a factor can start with."""
 _ROUNDING: Final = {"|": "abs", "lfloor": "floor", "lceil": "ceil"}
-_IN_UNITS: Final = words(". ' / * -")
-_CURRENCIES: Final = words("dollar euro sterling yen rupee")
+_CURRENCIES: Final = {name for name, unit in UNITS.items() if FAMILY[unit] == "money"}
 _NO_UNITS: Final = words(
     "not no to is are than if when because minus plus times over squared cubed factorial choose mod base root"
-    " half halves third thirds quarter quarters fourths fifths sixths eighths tenths hundredths thousandths"
 )
-_KNOWN_UNITS: Final = frozenset(UNITS.values())
 _NAMED_SETS: Final = {
     **dict.fromkeys(words("none nosolution nosolutions norealsolution norealsolutions emptyset"), "emptyset"),
     **dict.fromkeys(words("allrealnumbers allreals realnumbers"), "R"),
@@ -67,7 +65,7 @@ def parse(tokens: Sequence[Token]) -> Node | None:
         tree = parser.answer()
     except _Failure:
         return None
-    return tree if parser.at == len(tokens) else None
+    return tree if parser.at == len(tokens) and tree.deep <= _MAX_TREE else None
 
 
 def _joined(sign: str, parts: Sequence[Node]) -> Node:
@@ -93,110 +91,89 @@ class _Parser:
         self.at += 1
         return text
 
-    def need(self, *signs: str) -> str:
-        if not (taken := self.take(*signs)):
+    def need(self, *signs: str) -> None:
+        if not self.take(*signs):
             raise _Failure
-        return taken
 
-    def deeper(self, read: Callable[[], Node]) -> Node:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise _Failure
-        tree = read()
-        self.depth -= 1
-        return tree
-
-    def chain(self, read: Callable[[], Node], *signs: str) -> tuple[tuple[Node, ...], tuple[str, ...]]:
-        """What ``read`` reads, once and behind each of the signs that follow; and these signs."""
-        parts, found = [read()], []
-        while sign := self.take(*signs):
-            found.append(sign)
-            parts.append(read())
-        return tuple(parts), tuple(found)
-
-    def answer(self) -> Node:
-        items, _ = self.chain(lambda: self.deeper(self.item), ",", ";", "or", "and")
-        return items[0] if len(items) == 1 else Group("", items)
-
-    def item(self) -> Node:
-        while self.take("or", "and", "=", "approx"):
+    def answer(self, level: int = 0) -> Node:
+        """An answer, an item or a side: what the signs of its level join."""
+        if level == len(_LEVELS):
+            return self.measured()
+        while level == 1 and self.take("or", "and", "=", "approx"):
             pass
-        sides, signs = self.chain(self.side, *_RELATIONS)
-        return Relation(signs, sides) if signs else sides[0]
-
-    def side(self) -> Node:
-        parts, signs = self.chain(self.measured, "cup", "cap", "setminus", ":")
-        if len(set(signs)) > 1:
+        self.depth += 1
+        parts, signs = [self.answer(level + 1)], list[str]()
+        while sign := self.take(*_LEVELS[level]):
+            signs.append(sign)
+            parts.append(self.answer(level + 1))
+        self.depth -= 1
+        if not signs:
+            return parts[0]
+        if level == 1:
+            return Relation(tuple(signs), tuple(parts))
+        if level == 2 and len(set(signs)) > 1:
             raise _Failure
-        return Group(signs[0], parts) if signs else parts[0]
+        return Group(signs[0] if level == 2 else "or" * ("or" in signs), tuple(parts))
 
     def measured(self) -> Node:
-        first = self.peek()
-        is_money = first.text in _CURRENCIES and self.peek(1).kind == "number"
-        if first.kind == "word" and len(first.text) > 1 and not is_money:
+        kind, text, _ = self.peek()
+        money = text in _CURRENCIES and self.peek(1).kind == "number"
+        if kind == "word" and len(text) > 1 and not money:
             return self.words()
-        self.at += is_money
+        self.at += money
         tree = self.sum()
         while isinstance(tree, Number) and self.peek().text in SCALES:
             tree = Number(tree.tag * SCALES[self.peek().text])
             self.at += 1
         unit = self.unit()
-        if _NO_UNITS & set(unit) or (tree.symbols and not set(unit) <= _KNOWN_UNITS):
+        if _NO_UNITS & set(unit) or (tree.symbols and not KNOWN_UNITS.issuperset(unit)):
             raise _Failure
-        unit = [first.text] if is_money else unit
-        return Measured(tuple(unit), (tree,)) if unit else tree
+        unit = (UNITS[text],) if money else unit
+        return Measured(unit, (tree,)) if unit else tree
 
     def words(self) -> Node:
-        begin = self.at
-        while self.peek().kind in ("word", "number") or (
-            self.peek().text in ("-", "'", ".") and self.names(1)
-        ):
+        text = ""
+        while (one := self.peek()).kind in ("word", "number") or (one.text in "-'." and self.names(1)):
+            text += one.text.lower() if one.text.isalnum() else ""
             self.at += 1
-        found = "".join(token.text for token in self.tokens[begin : self.at] if token.text.isalnum())
-        text = found.lower().removeprefix("the")
+        text = text.removeprefix("the")
         return Symbol(_NAMED_SETS[text]) if text in _NAMED_SETS else Words(text)
 
     def names(self, ahead: int = 0) -> bool:
         return self.peek(ahead).kind in ("word", "letter")
 
-    def unit(self) -> list[str]:
+    def unit(self) -> tuple[str, ...]:
         """The names of the unit behind a value; its exponents do not count."""
         found: list[str] = []
-        while self.names() or (found and (self.peek().text in _IN_UNITS)):
-            if self.names():
-                found.append(UNITS.get(self.peek().text, self.peek().text))
-            elif self.peek().text in ("/", "*", "-") and not self.names(1):
-                break
+        while self.names() or (
+            found and self.peek().text in "./*-" and (self.names(1) or self.peek().text == ".")
+        ):
+            found += [UNITS.get(self.peek().text, self.peek().text)] * self.names()
             self.at += 1
             if self.take("^"):
-                self.argument(digits=False)
-        return found
+                self.argument()
+        return tuple(found)
 
     def sum(self) -> Node:
         terms: list[Node] = []
         while (sign := self.take("+", "-", "pm", "mp")) or not terms:
-            while self.take("+"):
-                pass
             term = self.product()
             terms.append(Apply(sign, (term,)) if sign not in ("", "+") else term)
         return _joined("+", terms)
 
     def product(self) -> Node:
-        factors, chained = [self.factor()], 0
-        while chained <= _MAX_CHAIN:
+        factors = [self.signed(self.factor)]
+        while True:
             if self.take("*"):
                 factors.append(self.signed(self.factor))
-            elif sign := self.take("/", "%"):
-                chained += 1
-                if sign == "%":
-                    factors = [Apply("%", (_joined("*", factors),))]
-                else:
-                    factors[-1] = Apply("/", (factors[-1], self.signed(self.factor)))
+            elif self.take("/"):
+                factors[-1] = Apply("/", (factors[-1], self.signed(self.factor)))
+            elif self.take("%"):
+                factors = [Apply("%", (_joined("*", factors),))]
             elif self.starts():
                 self.beside(factors)
             else:
                 return _joined("*", factors)
-        raise _Failure
 
     def beside(self, factors: list[Node]) -> None:
         """Add a factor that stands right behind another; 2½ is a sum."""
@@ -214,6 +191,7 @@ class _Parser:
                 factors.append(factor)
 
     def signed(self, read: Callable[[], Node]) -> Node:
+        self.take("+")
         return Apply("-", (read(),)) if self.take("-") else read()
 
     def starts(self) -> bool:
@@ -227,96 +205,96 @@ class _Parser:
 
     def factor(self) -> Node:
         tree = self.atom()
-        for _ in range(_MAX_CHAIN):
-            match self.take("^", "_", "!", "'", "°"):
-                case "^":
-                    tree = Apply("^", (tree, self.deeper(self.exponent)))
-                case "_":
-                    tree = Indexed(self.index(), (tree,))
-                case "!":
-                    tree = Apply("!", (tree,))
-                case "'":
-                    tree = Indexed("'", (tree,))
-                case "°":
-                    tree = Measured(("°",), (tree,))
-                case _:
-                    return tree
-        raise _Failure
-
-    def exponent(self) -> Node:
-        tree = self.argument(digits=False)  # 2^3^2 = 2^9
-        return Apply("^", (tree, self.deeper(self.exponent))) if self.take("^") else tree
+        while mark := self.take("^", "_", "!", "'", "°"):
+            if mark == "^":
+                tree = Apply("^", (tree, self.exponent()))
+            elif mark == "!":
+                tree = Apply("!", (tree,))
+            elif mark == "°":
+                tree = Measured(("°",), (tree,))
+            else:
+                index = f"_{self.index() if mark == '_' else mark}"
+                tree = Symbol(tree.tag + index) if isinstance(tree, Symbol) else Apply(index, (tree,))
+        return tree
 
     def index(self) -> str:
         """A subscript as text."""
         begin = self.at
-        self.argument(digits=False)
-        return "".join(token.text for token in self.tokens[begin : self.at] if token.text not in ("{", "}"))
+        self.argument()
+        return "".join(token.text for token in self.tokens[begin : self.at]).strip("{}")
 
-    def argument(self, *, digits: bool = True) -> Node:
-        """What a command takes: a group, or else one token, of a number its first digit (``digits``)."""
-        if self.take("{"):
-            tree = self.answer()
-            self.need("}")
-            return tree
+    def exponent(self) -> Node:
+        tree = self.argument()  # 2^3^2 = 2^9
+        return Apply("^", (tree, self.exponent())) if self.take("^") else tree
+
+    def argument(self) -> Node:
+        """A group in braces, or one token with its sign."""
+        if not self.take("{"):
+            return self.signed(self.atom)
+        tree = self.answer()
+        self.need("}")
+        return tree
+
+    def digit(self) -> Node:
+        """What a command takes: an argument, but of a number its first digit only."""
         kind, text, _ = self.peek()
-        if digits and kind == "number" and text.isdigit() and len(text) > 1:
+        if kind == "number" and text.isdigit() and len(text) > 1:
             self.tokens[self.at] = Token("number", text[1:])
             return Number(int(text[0]))
-        self.take("+")
-        return self.signed(lambda: self.deeper(self.atom))
+        return self.argument()
 
     def atom(self) -> Node:
         kind, text, _ = self.peek()
         self.at += 1
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise _Failure
         match kind:
             case "letter" | "word" if kind == "letter" or len(text) == 1:
-                if (self.peek().text, self.peek(1).kind, self.peek(2).text) != ("(", "number", ")"):
-                    return Symbol(text)
-                self.at += 3  # f(0)
-                return Indexed(f"({self.peek(-2).text})", (Symbol(text),))
+                tree: Node = Symbol(text)
+                if (self.peek().text, self.peek(1).kind, self.peek(2).text) == ("(", "number", ")"):  # f(0)
+                    tree = Symbol(f"{text}_({self.peek(1).text})")
+                    self.at += 3
             case "accent":
-                return Apply(text, (self.argument(),))
+                tree = Apply(text, (self.digit(),))
             case "number" if len(text) <= _MAX_DIGITS:
                 places = 0 if "e" in text.lower() else len(text.partition(".")[2])
-                return Number(Fraction(text), places)
+                tree = Number(Fraction(text), places)
             case "begin":
-                return self.environment(text)
+                tree = self.environment(text)
             case "function":
-                return self.function(text)
+                tree = self.function(text)
             case "sign":
-                return self.sign(text)
-        raise _Failure
+                tree = self.sign(text)
+            case _:
+                raise _Failure
+        self.depth -= 1
+        return tree
 
     def sign(self, sign: str) -> Node:
         """What starts with a bracket or with one of the commands that are signs."""
         if sign in ("frac", "binom"):
-            return Apply("/" if sign == "frac" else sign, (self.argument(), self.argument()))
+            return Apply("/" if sign == "frac" else sign, (self.digit(), self.digit()))
         if sign in ("sqrt", "√"):
-            degree = self.answer() if self.take("[") and self.peek().text != "]" else Number(2)
-            self.take("]")
-            known = isinstance(degree, Number) and degree.tag > 0
-            share = Number(1 / degree.tag) if known else Apply("/", (Number(1), degree))
-            return Apply("^", (self.argument(digits=sign == "sqrt"), share))
+            degree: Node = Number(2)
+            if self.take("["):
+                degree = self.answer()
+                self.need("]")
+            base = self.digit() if sign == "sqrt" else self.argument()
+            return Apply("^", (base, Apply("/", (Number(1), degree))))
         if sign not in _CLOSERS:
             raise _Failure
+        in_braces = sign in ("{", r"\{")
         outside, self.in_bars = self.in_bars, sign not in ("(", "[")
-        tree = self.bracketed(sign)
-        self.in_bars = outside
-        return tree
-
-    def bracketed(self, opening: str) -> Node:
-        """A tree in brackets, a tuple, an interval, a set; or |x|, ⌊x⌋, ⌈x⌉."""
-        in_braces = opening in ("{", r"\{")
-        outside, self.in_bars = self.in_bars, in_braces or opening == "|"
         tree = self.in_braces() if in_braces else self.answer()
-        closing = self.need(*_CLOSERS[opening])
+        closing = self.peek().text
+        self.need(*_CLOSERS[sign])
         self.in_bars = outside
-        if opening in _ROUNDING:
-            return Apply(_ROUNDING[opening], (tree,))
-        if isinstance(tree, Group) and not tree.tag:
-            return Group("{}" if in_braces else opening + closing, tree.parts)
-        return Group("{}", (tree,)) if opening == r"\{" else Apply("()", (tree,))
+        if sign in _ROUNDING:
+            return Apply(_ROUNDING[sign], (tree,))
+        if isinstance(tree, Group) and tree.tag in ("", "or"):
+            return Group("{}" if in_braces else sign + closing, tree.parts)
+        return Group("{}", (tree,)) if sign == r"\{" else Apply("()", (tree,))
 
     def in_braces(self) -> Node:
         """What braces hold: the items of a set, or a condition of it."""
@@ -327,35 +305,36 @@ class _Parser:
         return Group("{|", (head, self.answer())) if self.take(":" if by_colon else "|") else head
 
     def function(self, name: str) -> Node:
-        power = None
-        while sign := self.take("^", "_"):
-            if sign == "^":
-                power = self.argument(digits=False)
-            else:
-                name += "_" + self.index()
-        argument = self.deeper(self.atom if self.peek().text in ("(", "{", "[") else self.factors)
+        name, _, base = name.partition("_")
+        marks: dict[str, Node] = {"_": Number(int(base))} if base else {}
+        while mark := self.take("^", "_"):
+            marks[mark] = self.argument()
+        argument = self.atom() if self.peek().text in ("(", "{", "[") else self.factors()
+        power, indices = marks.pop("^", None), tuple(marks.values())
         if power == Apply("-", (Number(1),)):
             return Apply("arc" + name, (argument,))
-        tree = Apply("^", (Symbol("e"), argument)) if name == "exp" else Apply(name, (argument,))
+        tree = Apply("^", (Symbol("e"), argument)) if name == "exp" else Apply(name, (argument, *indices))
         return tree if power is None else Apply("^", (tree, power))
 
     def factors(self) -> Node:
         """What a function takes without brackets: 2x of \\sin 2x \\cos x."""
-        sign, found = self.take("-"), [self.factor()]
+        found = [self.signed(self.factor)]
         while self.starts() and self.peek().kind != "function" and self.peek().text not in ("(", "["):
             found.append(self.factor())
-        tree = _joined("*", found)
-        return Apply("-", (tree,)) if sign else tree
+        return _joined("*", found)
 
     def environment(self, name: str) -> Node:
         """A matrix; of other environments, like cases, their items."""
-        rows: list[tuple[Node, ...]] = []
+        rows = [list[Node]()]
         while self.peek().kind != "end":
-            if not self.take("\\\\"):
-                rows.append(self.chain(self.answer, "&")[0])
+            if self.take("\\\\"):
+                rows.append([])
+            else:
+                self.take("&")
+                rows[-1].append(self.answer())
         self.at += 1
         if name in _MATRICES:
-            tree = Group("#", tuple(Group("#", row) for row in rows))
+            tree = Group("#", tuple(Group("#", tuple(row)) for row in rows if row))
             return Apply("det", (tree,)) if name == "vmatrix" else tree
         items = tuple(item for row in rows for item in row)
         return items[0] if len(items) == 1 else Group("", items)

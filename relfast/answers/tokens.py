@@ -30,29 +30,36 @@ _TABLE: Final = r"""
 words : text textbf textit textrm textsf texttt textnormal textup textsc mbox hbox mathrm operatorname emph
 hidden : textcolor color phantom hphantom vphantom hspace vspace label tag
 layout : left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle displaystyle \[ \]
-layout : textstyle scriptstyle limits nolimits large Large LARGE huge Huge small tiny bf rm it sf boxed fbox
-layout : mathbf mathit mathsf mathcal mathbb mathfrak boldsymbol bm underline displaylines math ensuremath $
-layout : \( \) | space : quad qquad \, \; \: \! | word dollar : \$ | sign : \{ \} \\
-function : sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan log ln exp gcd lcm max min det deg Re
-function : Im | function csc : cosec | function log_10 : lg
+layout : textstyle scriptstyle limits nolimits large Large LARGE huge Huge small tiny bf rm it sf displaylines
+style : boxed fbox mathbf mathit mathsf mathcal mathbb mathfrak boldsymbol bm underline math ensuremath
+layout : $ \( \) ` “ ” „ « » " | space : quad qquad \, \; \: \! ~ | word dollar : \$ | word euro : €
+word sterling : £ | word yen : ¥ | word rupee : ₹ | word cent : ¢ | sign : \{ \} \\ sqrt lfloor rfloor lceil
+sign : rceil notin or | function : sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan log exp gcd
+function : lcm max min det deg Re Im | function csc : cosec | function log : ln | function log_10 : lg
 accent : overline bar vec hat dot ddot tilde widehat overrightarrow
-letter : alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi omega
-letter : pi Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega hbar ell int sum prod lim partial nabla
-letter : triangle perp parallel | letter angle : angle ∠ | letter to : to → | letter epsilon : varepsilon
-letter theta : vartheta | letter phi : varphi | letter emptyset : emptyset varnothing ∅
-letter infty : infty infin inf infinity oo ∞ | letter ldots : ldots dots cdots
-sign : sqrt lfloor rfloor lceil rceil notin or | sign frac : frac dfrac tfrac cfrac | sign pm : pm ±
-sign mp : mp ∓ | sign cup : cup ∪ | sign cap : cap ∩ | sign in : in ∈ | sign binom : binom dbinom tbinom
-sign < : lt | sign > : gt | sign = : == | sign le : le leq leqslant leqq <= =< ≤ | sign ne : ne neq != ≠
-sign ge : ge geq geqslant geqq >= ≥ | sign approx : approx simeq sim equiv ≈ | sign * : cdot times ast
-sign setminus : setminus backslash | sign / : div | sign ^ : ** | sign : : colon | sign ° : circ degree
-sign ∣ : lvert rvert vert mid lVert rVert Vert | sign ' : prime | sign % : percent | sign or : lor vee
-sign and : and land | sign ( : langle | sign ) : rangle | sign [ : lbrack | sign ] : rbrack
-sign \{ : lbrace | sign \} : rbrace
+letter : hbar ell int sum prod lim partial nabla triangle perp parallel | letter angle : angle ∠
+letter to : to → | letter epsilon : varepsilon | letter theta : vartheta | letter phi : varphi
+letter emptyset : emptyset varnothing ∅ | letter infty : infty infin inf infinity oo ∞
+letter ldots : ldots dots cdots
+sign frac : frac dfrac tfrac cfrac | sign pm : pm ± | sign mp : mp ∓ | sign cup : cup ∪ | sign cap : cap ∩
+sign in : in ∈ | sign binom : binom dbinom tbinom | sign < : lt | sign > : gt | sign = : ==
+sign le : le leq leqslant leqq <= =< ≤ | sign ne : ne neq != ≠ | sign ge : ge geq geqslant geqq >= ≥
+sign approx : approx simeq sim equiv ≈ | sign * : cdot times ast × · ⋅ ∗ | sign - : − – — ‐ ‒
+sign setminus : setminus backslash | sign / : div ÷ ⁄ ∕ | sign ^ : ** | sign : : colon | sign ° : circ degree
+sign ∣ : lvert rvert vert mid lVert rVert Vert | sign ' : prime ’ ′ | sign % : percent | sign or : lor vee
+sign and : and land | sign ( : langle ⟨ | sign ) : rangle ⟩ | sign [ : lbrack | sign ] : rbrack
+sign \{ : lbrace | sign \} : rbrace | sign , : 、 | sign . : 。
 """
 """Of each command and sign: its kind, what it means if that is not its own name, and names. "words" hold
-words; what "hidden" holds is not shown."""
-_COMMANDS: Final = {
+words; what "hidden" holds is not shown; the braces of a "style" are not."""
+_GREEK: Final = str.split(
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau"
+    " upsilon phi chi psi omega"
+)
+"""Names of the letters from α to ω, and, as titles, from Α to Ω."""
+_BRACED: Final = words("words hidden style")
+_NOT_SHOWN: Final = _BRACED | words("layout space letters")
+_COMMANDS: Final = {name: ("letter", name) for name in [*_GREEK, *map(str.title, _GREEK)]} | {
     name: (kind.split()[0], (kind.split()[1:] or [name])[0].replace("∣", "|"))
     for row in re.split(r"\n| \| ", _TABLE.strip())
     for kind, _, names in [row.rpartition(" : ")]
@@ -86,34 +93,35 @@ UNITS: Final = {name: names[0] for names, _ in _MEASURES for name in names}
 """Units that can be told apart: name → the first name of its unit."""
 FAMILY: Final = {names[0]: family for names, family in _MEASURES}
 """Unit → what it measures."""
+KNOWN_UNITS: Final = frozenset(FAMILY)
 
 _NUMERALS: Final = str.split(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
     " seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
 )
 _NUMERAL: Final = re.compile(
-    rf"(?<![a-zA-Z\\])({'|'.join(_NUMERALS)})(?:(?<=ty)[- ]({'|'.join(_NUMERALS[1:10])}))?(?![a-zA-Z])",
+    rf"(?<![a-zA-Z\\])({'|'.join(_NUMERALS)})(?:(?<=ty)[- ]({'|'.join(_NUMERALS[1:10])}))?"
+    r"(?:-(?=[a-z]{3})|(?![a-zA-Z]))",
     re.IGNORECASE,
 )
+_SCALES: Final = """
+12 dozen | 1e2 hundred | 1e3 thousand | 1e6 million | 1e9 billion | 1e12 trillion | 1/2 half halves
+1/3 third thirds | 1/4 quarter quarters fourth fourths | 1/5 fifth fifths | 1/6 sixth sixths
+1/8 eighth eighths | 1/10 tenth tenths | 1/100 hundredth hundredths | 1/1000 thousandth thousandths
+"""
 SCALES: Final = {
-    "dozen": 12, "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
-}  # fmt: skip
+    name: Fraction(row.split()[0])
+    for row in re.split(r"\n| \| ", _SCALES.strip())
+    for name in row.split()[1:]
+}
+"""What a number is multiplied by if it stands before a word: 4.5 million, 3 quarters."""
 _SHORT_WORDS: Final = words("yes no Yes No YES NO all All the The is are was of cup")
 
-_GREEK: Final = str.split(
-    "α alpha β beta γ gamma δ delta ε epsilon ζ zeta η eta θ theta κ kappa λ lambda μ mu ν nu ξ xi ρ rho"
-    " σ sigma τ tau φ phi χ chi ψ psi ω omega Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Σ Sigma Φ Phi Ψ Psi"
-    " Ω Omega π pi"
-)
-_MONEY: Final = ("euro", "sterling", "yen", "rupee", "cent")
 _CHARACTERS: Final = str.maketrans(
-    {c: f"\\{name} " for c, name in zip(_GREEK[::2], _GREEK[1::2], strict=True)}
-    | {c: rf"\text{{{name}}}" for c, name in zip("€£¥₹¢", _MONEY, strict=True)}
-    | dict.fromkeys("÷⁄∕", "/") | dict.fromkeys("−–—‐‒", "-") | dict.fromkeys("×·⋅∗", "*")
-    | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad`“”„«»\"", "")
-    | dict(zip("~、。⟨⟩’′", " ,.()''", strict=True)) | {"∛": "\\sqrt[3]"}
+    {chr(ord("α") + k): f"\\{name} " for k, name in enumerate(_GREEK)}
+    | {chr(ord("Α") + k): f"\\{name.title()} " for k, name in enumerate(_GREEK)}
+    | dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad", "") | {"∛": "\\sqrt[3]"}
 )  # fmt: skip
-"""What stands for characters that Unicode does not hold to be the same as others."""
 _FRACTION: Final = re.compile("[¼½¾⅐-⅞]")
 _SCRIPTS: Final = re.compile("([⁰¹²³⁴-⁹⁻ⁿ]+)|[₀-₉]+")
 _NOON: Final = re.compile(r"(?<![a-z])([ap])\.\s?m(?:\.|(?![a-z]))", re.IGNORECASE)
@@ -122,8 +130,7 @@ _GROUPED: Final = re.compile(
 )
 _COMMAS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _POINT: Final = re.compile(r"(?<![\d.,])(\d+)\{,\}(\d+)(?!\d|\{,\})")
-_MARK: Final = r"(?:\\prime|\\circ|\\degree|[\'°])"
-_RAISED: Final = re.compile(rf"\^\s*(?:({_MARK})|\{{\s*((?:{_MARK}\s*)+)\}})")
+_RAISED: Final = re.compile(r"\^\s*(\{)?\s*((?:(?:\\prime|\\circ|\\degree|['°])\s*)+)(?(1)\})")
 _KNOWN: Final = "|".join(sorted(filter(str.isalpha, _COMMANDS), key=len, reverse=True))
 _TOKEN: Final = re.compile(
     r"\\begin\{(?P<begin>[a-zA-Z]+)\*?\}(?:\{[lcr|]*\})?|\\end\{(?P<end>[a-zA-Z]+)\*?\}"
@@ -147,7 +154,7 @@ def _digits(found: re.Match[str]) -> str:
 
 def _in_digits(found: re.Match[str]) -> str:
     places = [_NUMERALS.index(numeral.lower()) for numeral in found.groups() if numeral]
-    return str(sum(place if place < 20 else 10 * (place - 18) for place in places))
+    return f"{sum(place if place < 20 else 10 * (place - 18) for place in places)} "
 
 
 def _repeating(text: str) -> str:
@@ -160,7 +167,7 @@ def _repeating(text: str) -> str:
 def _prepared(text: str) -> str:
     """A text with numbers in digits, without separators, and no characters that have a command."""
     text = _POINT.sub(r"\1.\2", _GROUPED.sub(_digits, text)).replace("{,}", ",")
-    text = _RAISED.sub(r"\1\2", text)
+    text = _RAISED.sub(r"\2", text)
     if not text.isascii():
         text = _FRACTION.sub(lambda one: rf"\frac{normalize('NFKC', one[0]).replace('⁄', ' ')} ", text)
         text = _SCRIPTS.sub(lambda one: f"{'^' if one[1] else '_'}{{{one[0]}}}", text)
@@ -175,7 +182,7 @@ def _prepared(text: str) -> str:
 def tokens_of(text: str) -> tuple[Token, ...]:
     """The tokens of an answer."""
     out: list[Token] = []
-    braces: list[str] = []  # of each open brace: "" shown, "words" or "hidden"
+    braces: list[str] = []  # of each open brace: what the command before it is
     pending, spaced = "", False
     for found in _TOKEN.finditer(_prepared(text)):
         kind, held = str(found.lastgroup), found[str(found.lastgroup)]
@@ -184,18 +191,19 @@ def tokens_of(text: str) -> tuple[Token, ...]:
             kind, held = _COMMANDS.get(held, (kind, held.removeprefix("\\")))
         elif kind == "repeating":
             kind, held = "number", _repeating(held)
-        if kind in ("words", "hidden"):
-            pending = kind
-        elif kind == "sign" and held in ("{", "}"):
-            braces += [pending] * (held == "{")
-            if not any(braces[-1:]) and "hidden" not in braces:
-                out.append(Token("sign", held, spaced))
-            braces, pending = braces[: len(braces) - (held == "}" and bool(braces))], ""
-        elif kind == "letters" and "hidden" not in braces:
+        shown = "hidden" not in braces
+        if kind == "sign" and held == "{":
+            braces.append(pending)
+        elif kind == "letters" and shown:
             out += _letters(held, out[-1] if out else NONE, "words" in braces, spaced)
-        elif kind not in ("space", "layout") and "hidden" not in braces:
+        shown = shown and kind not in _NOT_SHOWN
+        if shown and not (held in ("{", "}") and any(braces[-1:])):
             out.append(Token(kind, held, spaced))
-        spaced = kind == "space" or (spaced and kind in ("layout", "words"))
+        if kind == "sign" and held == "}" and braces:
+            braces.pop()
+        if kind != "space":
+            pending = kind if kind in _BRACED else ""
+        spaced = kind == "space" or (spaced and kind in ("layout", "style", "words"))
     return tuple(out)
 
 
@@ -207,9 +215,7 @@ def _letters(run: str, last: Token, in_words: bool, spaced: bool) -> list[Token]
     if run == "U" and last.text in (")", "]", r"\}"):  # (0, 1) U (2, 3)
         return [Token("sign", "cup", spaced)]
     if run in _BARE:
-        return [Token(*_BARE[run], spaced)]
+        return [Token(_BARE[run][0], _BARE[run][1], spaced)]
     if in_words or len(run) > 3 or run in _SHORT_WORDS:
         return [Token("word", run, spaced)]
-    if behind_value and run[:2] == "or":  # "2or x"
-        return [Token("sign", "or", spaced), *_letters(run[2:], NONE, False, False)] if run[2:] else []
     return [Token("letter", one, spaced and not k) for k, one in enumerate(run)]
