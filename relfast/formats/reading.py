@@ -335,7 +335,8 @@ def _texts(item: Any, source: Source) -> Iterator[Any]:
             if messages:
                 yield _last([*map(said_in, messages)])
             elif values and isinstance(values[-1], list):
-                output = last_said(values[-1])
+                items: list[Any] = values[-1]
+                output = last_said(items) if all(isinstance(item, Mapping) for item in items) else items
                 yield NO_CONTENT if output is NO_ASSISTANT else output
         elif how == TEXT:
             yield from (value for value in values if isinstance(value, str))

@@ -141,3 +141,20 @@ def test_what_is_scored_is_what_was_said(tool: str, policy: str) -> None:
         for status, correct in scored(with_response(tool, value), policy):
             assert (status, correct) in (("ok", True), ("invalid_record", None)), value
     assert all(correct for _, correct in scored(with_response(tool, RIGHT), policy))
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_what_is_wrong_with_a_row_is_told_in_words_of_ours(tool: str) -> None:
+    """Whatever stands wherever: never the name of an exception of Python's."""
+    row = TOOLS[tool](RECORD, [RIGHT], 0)
+    odd = (["x"], [["x"]], [1], [None], {"content": ["x"]}, [{"type": "text", "text": 1}], "[1", 1.5)
+    rows = []
+    for at, (container, name) in enumerate([*places(row)]):
+        was = container[name]
+        for value in odd:
+            container[name] = value
+            rows.append(copy.deepcopy(row))
+        container[name] = was
+        assert [*places(row)][at][1] == name
+    kinds = {score.error["type"] for score in scorer("reference").score(rows) if score.error}
+    assert not kinds & {kind.__name__ for kind in (*Exception.__subclasses__(), KeyError, IndexError)}
