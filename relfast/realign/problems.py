@@ -58,9 +58,7 @@ def from_hub(
     try:
         import datasets
     except ImportError as error:
-        missing = MissingExtraError(f"loading {dataset}", "hub")
-        missing.args = (f"{missing}; or name a file with --data",)
-        raise missing from error
+        raise MissingExtraError(f"loading {dataset}", "hub", "; or name a file with --data") from error
     for subset in subsets:
         try:
             table = datasets.load_dataset(dataset, subset, split=split)

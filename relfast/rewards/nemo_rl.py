@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Unpack
 
 from relfast.engine.job import ScorerKeywords
 from relfast.records import Score
-from relfast.rewards.shared import Adapter, Row, mapping, read_sample, tensor
+from relfast.rewards.shared import Adapter, Row, columns_of_rows, mapping, read_sample, tensor
 
 __all__ = ["EnvironmentReturn", "RelfastEnvironment", "make_environment"]
 
@@ -82,7 +82,7 @@ class _Environment(Adapter):
             A response has no score, and ``on_error`` has no number for it.
         """
         rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
-        scores = self.scores(*(list(column) for column in zip(*rows, strict=True))) if rows else []
+        scores = self.scores(*columns_of_rows(rows))
         return _returned()(
             [{"role": "environment", "content": _remark(score)} for score in scores],
             list(metadata),

@@ -210,7 +210,7 @@ class ComputeScore(_Function):
             The columns differ in length.
         """
         rows = self._rows(data_sources, solution_strs, ground_truths, extra_infos)
-        return [*map(self.result, self.scores(*columns_of_rows(rows)))] if rows else []
+        return [*map(self.result, self.scores(*columns_of_rows(rows)))]
 
 
 @awaited

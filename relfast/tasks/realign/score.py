@@ -23,9 +23,7 @@ _QUADRANTS: Final = {
 _MAX_VOTE_CHARS: Final = 200
 
 
-def extract(record: Record, options: RealignOptions) -> Extracted[Solution]:
-    """See `relfast.tasks.base.TaskScorer`."""
-    return reading.read_response(record.response, options)
+extract = reading.read_response
 
 
 def score(batch: Batch, options: RealignOptions) -> list[Outcome]:

@@ -88,7 +88,6 @@ class ProblemCache:
     def __init__(self, limit: int = CACHE_BYTES) -> None:
         self.limit = limit
         self.n_bytes = 0
-        self.misses = 0
         self._lock = threading.Lock()
         self._entries: OrderedDict[bytes, Problem | str] = OrderedDict()
 
@@ -104,7 +103,6 @@ class ProblemCache:
         except InputError as error:
             entry = str(error)
         with self._lock:
-            self.misses += 1
             if key not in self._entries:
                 self._entries[key] = entry
                 self.n_bytes += _size(entry)
@@ -128,10 +126,9 @@ _OF_NO_MAZE: Final = dict.fromkeys(("valid", "optimal", "legal_ratio", "violatio
 """Metrics that are None if nothing describes the maze."""
 
 
-def extract(record: Record, options: Options) -> Extracted[str]:
+def extract(response: object, options: Options) -> Extracted[str]:
     """The text of a response; `score` finds out whether it has a plan. The kernel cuts the reasoning, except
     that custom reasoning marks, which it does not know, are cut here."""
-    response = record.response
     if not isinstance(response, str):
         return Extracted("", False, "not_text")
     return _cut(response, options) if options.reasoning else Extracted(response)
