@@ -17,7 +17,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar, Final, NamedTuple, Unpack
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 from relfast.engine.job import ScorerKeywords
 from relfast.records import Score
@@ -137,10 +137,8 @@ def _read(log: object, about: object) -> Row:
 
 
 def _remark(score: Score) -> str:
-    return _REMARKS.get(score.correct) or f"Environment: not scored ({score.status})"
-
-
-_REMARKS: Final[dict[bool | None, str]] = {True: "Environment: correct", False: "Environment: incorrect"}
+    words = {True: "correct", False: "incorrect", None: f"not scored ({score.status})"}
+    return f"Environment: {words[score.correct]}"
 
 
 @cache

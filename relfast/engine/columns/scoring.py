@@ -221,7 +221,7 @@ class Scoring:
         batch = []
         try:
             for k, record in enumerate(records):
-                with deadlines.step({k: 1}):
+                with deadlines.step(k):
                     batch.append((record, scorer.extract(record.response, self.options)))
             outcomes = scorer.score_within(batch, self.options, deadlines)
         finally:

@@ -18,7 +18,7 @@ from relfast_kernels.maze import layouts
 
 from relfast.errors import InputError
 from relfast.records import Batch, Extracted, Options, Outcome, Record
-from relfast.tasks.reasoning import read_strictly, strip_reasoning
+from relfast.tasks.reasoning import has_surrogate, read_strictly, strip_reasoning
 from relfast.tasks.seqbench.actions import encode
 from relfast.tasks.seqbench.machine import machine
 from relfast.tasks.seqbench.maze import Fields, Source
@@ -175,22 +175,13 @@ def _scored(attempts: Sequence[Attempt], options: Options) -> list[Outcome]:
     if options.reasoning or not (options.strict or options.strip_reasoning):
         return _outcomes(attempts, options, 0)[0]
     outcomes, certain = _outcomes(attempts, options, layouts.CUTS_REASONING)
-    left = [at for at, flag in enumerate(certain) if not flag or _has_surrogate(attempts[at].response)]
+    left = [at for at, flag in enumerate(certain) if not flag or has_surrogate(attempts[at].response)]
     if left:
         cut = [(attempts[at], _cut(attempts[at].response, options)) for at in left]
         again = [each._replace(response=text.value, reason=each.reason or text.reason) for each, text in cut]
         for at, outcome in zip(left, _outcomes(again, options, 0)[0], strict=True):
             outcomes[at] = outcome
     return outcomes
-
-
-def _has_surrogate(text: str) -> bool:
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            return True
-    return False
 
 
 def gold_of(record: Record) -> tuple[Fields, Problem | str]:
