@@ -78,7 +78,7 @@ class _BankOrPath(Text):
     """A path, or a `Bank`, which stays as it is."""
 
     def check(self, name: str, value: object) -> Any:
-        return super().check(name, value) if isinstance(value, str | Path) else value
+        return value if hasattr(value, "similar_group") else super().check(name, value)
 
 
 @dataclass(frozen=True)

@@ -35,10 +35,9 @@ class Bounds:
     metavar: str = "L | LOW:HIGH"
 
     def check(self, name: str, value: object) -> int | tuple[int, int]:
-        if not isinstance(value, Sequence):
-            return Whole().check(name, value)
-        low, high = (Whole().check(name, bound) for bound in value)
-        return low, high
+        if isinstance(value, Sequence) and len(value) == 2:
+            return Whole().check(name, value[0]), Whole().check(name, value[1])
+        return Whole().check(name, value)
 
     def parse(self, text: str) -> tuple[int, int]:
         low, colon, high = text.partition(":")
