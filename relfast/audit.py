@@ -93,8 +93,7 @@ def audit(
     scorers = {policy: Scorer(policy=policy, workers=workers) for policy in POLICIES}
     try:
         for name in TASKS:
-            entries = _scorable(name, taken.get(name, []), scorers["strict"])
-            if entries:
+            if entries := _scorable(name, taken.get(name, []), scorers["strict"]):
                 findings += _audit_task(name, entries, scorers, random.Random(f"{seed}/{name}"))
     finally:
         for scorer in scorers.values():
@@ -108,7 +107,8 @@ def _audit_task(
     findings = _own_responses(name, entries, scorers)
     blind = []
     for strategy, respond in TASKS[name].blind_strategies().items():
-        responses = [respond(_without_gold(name, entry), rng) for entry in entries]
+        asked = ({"id": _text(one.id), "task": name, "question": _text(one.question)} for one in entries)
+        responses = [respond(record, rng) for record in asked]
         batches = {policy: _scored(scorer, name, entries, responses) for policy, scorer in scorers.items()}
         blind.append(_finding(name, strategy, batches, dict.fromkeys(batches, range(len(entries)))))
     return findings + sorted(blind, key=lambda finding: -finding.rewards["strict"])
@@ -116,8 +116,6 @@ def _audit_task(
 
 def _scorable(name: str, entries: Sequence[Entry], scorer: Scorer) -> list[Entry]:
     """The records that have a score, whatever the response: others would only lower every mean."""
-    if not entries:
-        return []
     statuses = [score.status for score in _scored(scorer, name, entries, [""] * len(entries)).scores]
     return [entry for entry, status in zip(entries, statuses, strict=True) if status != "invalid_record"]
 
@@ -158,10 +156,6 @@ def _finding(
 def _scored(scorer: Scorer, name: str, entries: Sequence[Entry], responses: Sequence[Any]) -> ScoreBatch:
     questions = [_text(entry.question) for entry in entries]
     return scorer.score_batch(name, [entry.answer for entry in entries], responses, questions=questions)
-
-
-def _without_gold(name: str, entry: Entry) -> dict[str, Any]:
-    return {"id": _text(entry.id), "task": name, "question": _text(entry.question)}
 
 
 def _text(value: object) -> str | None:

@@ -103,9 +103,9 @@ class UnknownTaskError(RelfastError):
 class MissingExtraError(RelfastError):
     """An optional package is needed but not installed."""
 
-    def __init__(self, what: str, extra: str) -> None:
+    def __init__(self, what: str, extra: str, hint: str = "") -> None:
         self.extra = extra
-        super().__init__(f"{what} needs an optional package: {install_command(extra)}")
+        super().__init__(f"{what} needs an optional package: {install_command(extra)}{hint}")
 
 
 def install_command(extra: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import field, fields
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from relfast.errors import UsageError, did_you_mean
 
@@ -79,6 +79,15 @@ class Text:
         return value
 
 
+class Texts(Text):
+    """Several texts, each of which is an option's value."""
+
+    def check(self, name: str, value: object) -> Any:
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            raise UsageError(f"{name} must be texts, not {value!r:.60}")
+        return tuple(Text.check(self, name, text) for text in value)
+
+
 class Whole(NamedTuple):
     """A whole number; the bounds are inclusive."""
 
@@ -112,25 +121,33 @@ class Number(NamedTuple):
         return number
 
 
-class Pair:
-    """Two numbers: low and high."""
+class Pair(NamedTuple):
+    """Two numbers, the second not below the first; the bounds of both are inclusive."""
+
+    low: float | None = None
+    high: float | None = None
 
     def check(self, name: str, value: object) -> tuple[float, float]:
         if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
             raise UsageError(f"{name} must be two numbers, not {value!r:.60}")
-        low, high = (Number().check(name, number) for number in value)
-        return low, high
+        low = Number(self.low, self.high).check(name, value[0])
+        return low, Number(low, self.high).check(name, value[1])
 
 
 class Sizes(NamedTuple):
-    """Several whole numbers, written ``5,10,20`` or ``5:50:5`` (first, last, step)."""
+    """One or more whole numbers within bounds (inclusive), written ``5,10,20`` or ``5:50:5`` (first, last,
+    step)."""
 
+    low: int | None = None
+    high: int | None = None
     metavar: str = "SIZES"
 
     def check(self, name: str, value: object) -> tuple[int, ...]:
         if not isinstance(value, Sequence) or isinstance(value, str):
             raise UsageError(f"{name} must be whole numbers, not {value!r:.60}")
-        return tuple(Whole().check(name, number) for number in value)
+        if not value:
+            raise UsageError(f"{name} must name at least one size")
+        return tuple(Whole(self.low, self.high).check(name, number) for number in value)
 
     def parse(self, text: str) -> tuple[int, ...]:
         try:
@@ -244,26 +261,35 @@ def parameter(default: Any, kind: Kind, help: str, **more: Any) -> Any:
 
 def parameters_of(declaring: type) -> Iterator[Parameter]:
     """The declared parameters of a dataclass, in the order of its fields."""
-    for declared in fields(declaring):
-        if _DECLARED in declared.metadata:
-            declaration = {"flag": f"--{declared.name.replace('_', '-')}"} | declared.metadata[_DECLARED]
-            yield Parameter(declared.name, declared.default, **declaration)
+    for each in fields(declaring):
+        if _DECLARED in each.metadata:
+            declaration = {"flag": f"--{each.name.replace('_', '-')}"} | each.metadata[_DECLARED]
+            yield Parameter(each.name, each.default, **declaration)
 
 
-def check_parameters(declaring: type, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The given values in normal form, checked against the declarations.
+Declaring = TypeVar("Declaring")
+
+
+def declared(declaring: type[Declaring], given: Mapping[str, Any]) -> Declaring:
+    """An instance of a dataclass with the given values in normal form, checked against its declarations. None
+    is accepted where it is the default.
 
     Raises
     ------
     UsageError
         A name is not declared, or its kind does not accept a value.
     """
-    declared = {parameter.name: parameter.kind for parameter in parameters_of(declaring)}
-    unknown = sorted(set(given) - set(declared))
+    known = {parameter.name: parameter for parameter in parameters_of(declaring)}
+    unknown = sorted(set(given) - set(known))
     if unknown:
-        meant = did_you_mean(unknown[0], declared)
-        raise UsageError(f"unknown option {unknown[0]!r}; options: {', '.join(sorted(declared))}{meant}")
-    return {name: declared[name].check(name, value) for name, value in given.items()}
+        meant = did_you_mean(unknown[0], known)
+        raise UsageError(f"unknown option {unknown[0]!r}; options: {', '.join(sorted(known))}{meant}")
+    return declaring(
+        **{
+            name: value if value is known[name].default is None else known[name].kind.check(name, value)
+            for name, value in given.items()
+        }
+    )
 
 
 def number_of(value: object) -> float | None:

@@ -173,9 +173,7 @@ def _locate(name: str, take: Source) -> tuple[Path, str]:
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
-        missing = MissingExtraError(f"fetching {repository}", "hub")
-        missing.args = (f"{missing}{hint}",)
-        raise missing from error
+        raise MissingExtraError(f"fetching {repository}", "hub", hint) from error
     patterns = _HUB_PATTERNS["onnx" if take == "onnx" else "safetensors"]
     try:
         path = snapshot_download(repository, allow_patterns=patterns)

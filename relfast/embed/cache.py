@@ -44,11 +44,11 @@ def text_key(text: str) -> bytes:
 
 
 class MemoryCache:
-    """The most recently used vectors, up to ``limit`` bytes. Not thread-safe: the caller must lock."""
+    """The most recently used vectors, up to `MEMORY_BYTES`. Not thread-safe: the caller must lock."""
 
-    def __init__(self, dimensions: int, limit: int = MEMORY_BYTES) -> None:
+    def __init__(self, dimensions: int) -> None:
         # a key and the dictionary's links are about 200 bytes beside the vector
-        self._room = max(1, limit // (4 * dimensions + 200))
+        self._room = max(1, MEMORY_BYTES // (4 * dimensions + 200))
         self._vectors: OrderedDict[bytes, bytes] = OrderedDict()
 
     def __len__(self) -> int:

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, NamedTuple, cast
 from relfast_kernels.caches.cache import Cache, user_cache
 from relfast_kernels.caches.trust import UntrustedError
 
-from relfast.errors import InputError
+from relfast.errors import InputError, told_of
 
 Pooling = Literal["graph", "cls", "mean"]
 """How token vectors become one vector: inside the graph, or after it (first token, or mean of all)."""
@@ -265,9 +265,8 @@ def hash_model(directory: Path, graph: str, pooling: Pooling, max_tokens: int) -
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object from a file. Raises an `InputError` that names the file."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(error.strerror or str(error), file=str(path)) from error
+        with told_of(str(path)):
+            value = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"is no JSON: {error}", file=str(path)) from error
     if not isinstance(value, dict):

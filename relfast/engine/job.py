@@ -24,7 +24,7 @@ from relfast_kernels.layouts import ALL_IDS_REPEAT, NUMBERS_REPEAT
 from relfast.errors import UsageError, did_you_mean
 from relfast.formats import DIALECTS
 from relfast.formats.hints import why_unknown
-from relfast.parameters import Choice, Flag, Whole, check_parameters, number_of, parameters_of
+from relfast.parameters import Choice, Flag, Whole, declared, number_of, parameters_of
 from relfast.records import Policy as Policy
 from relfast.support.cores import default_workers
 from relfast.tasks import TASKS, get_task
@@ -187,7 +187,7 @@ def make_options(**given: Unpack[OptionKeywords]) -> AllOptions:
     UsageError
         A name or value that does not exist.
     """
-    return AllOptions(**check_parameters(AllOptions, given))
+    return declared(AllOptions, given)
 
 
 _ALIASES: Final = {"input_format": "dialect", "map": "field_map", "reward": "rewards"}

@@ -250,10 +250,6 @@ _LEAST_SECRET: Final = 6
 """Shortest key that is removed from a server's texts; shorter ones are no secrets."""
 
 
-def no_seed(key: object) -> None:
-    """No seed for any request."""
-
-
 class Client(Generic[Key]):
     """Sends requests to one server. An async context manager, for one event loop.
 
@@ -315,7 +311,7 @@ class Client(Generic[Key]):
             await asyncio.sleep(pause)
 
     async def completions(
-        self, prompts: Iterable[tuple[Key, Prompt]], seed_of: Callable[[Key], int | None] = no_seed
+        self, prompts: Iterable[tuple[Key, Prompt]], seed_of: Callable[[Key], int | None]
     ) -> AsyncIterator[tuple[Key, Completion]]:
         """Completions with their prompts' keys, as they arrive; takes prompts only as requests can start."""
         source = iter(prompts)

@@ -73,17 +73,6 @@ class ReplyError(Exception):
 # What the model itself replied (`relfast.formats.failure.IN_REPLIES`) is not asked for again: that would
 # choose among its samples, or give the same.
 
-# What the server did wrong (`ReplyError`), which may pass
-BROKEN_OFF: Final = "BrokenOffError"
-ERROR_REPLY: Final = "ErrorReplyError"
-NO_CHOICES: Final = "NoChoicesError"
-NO_TEXT: Final = "NoContentError"
-NOT_TEXT: Final = "NotTextError"
-EMPTY: Final = "EmptyReplyError"
-HTML: Final = "HTMLReplyError"
-EVENT_STREAM: Final = "EventStreamError"
-NOT_JSON: Final = "NotJSONError"
-
 _BREAK_REASONS: Final = frozenset({"abort", "error", "network_error", "insufficient_system_resource"})
 """Finish reasons of servers that broke the response off, for reasons of their own, in lower case."""
 
@@ -117,10 +106,10 @@ def read_reply(body: bytes) -> Completion:
         if (failed := from_error(error)) is not None:
             code = _get(error, "code")
             raise ReplyError(
-                ERROR_REPLY, _line(failed.message), again=type(code) is not int or may_pass(code)
+                "ErrorReplyError", _line(failed.message), again=type(code) is not int or may_pass(code)
             )
     if not isinstance(choice, Mapping):
-        raise ReplyError(NO_CHOICES, f"the reply has no choices: {_line(words_in(body))}")
+        raise ReplyError("NoChoicesError", f"the reply has no choices: {_line(words_in(body))}")
     message = choice.get("message")
     said = said_in(message) if isinstance(message, Mapping) else choice.get("text")
     reason = _name(choice.get("finish_reason"))
@@ -133,7 +122,7 @@ def read_reply(body: bytes) -> Completion:
     }
     why = f"finish_reason {reason}" if reason else "without a finish_reason"
     if (reason or "").lower() in _BREAK_REASONS:
-        raise ReplyError(BROKEN_OFF, f"the server broke the response off ({why})")
+        raise ReplyError("BrokenOffError", f"the server broke the response off ({why})")
     said = ended(said, reason)
     if said is CUT_OFF:
         return Completion("", **about)
@@ -147,12 +136,12 @@ def read_reply(body: bytes) -> Completion:
         return _failed(REFUSAL, f"the model refused: {_line(said.message)}", about)
     if said is not ONLY_REASONING and not is_silent(said):
         if not isinstance(said, str):
-            raise ReplyError(NOT_TEXT, f"the content is {_type_of(said)}, not text: {_line(said)}")
+            raise ReplyError("NotTextError", f"the content is {_type_of(said)}, not text: {_line(said)}")
         return Completion(said, **about)
     if thought:
         return _failed(ONLY_REASONING, f"only reasoning, no answer ({why})", about)
     if said != "":
-        raise ReplyError(NO_TEXT, f"the message has no content ({why})")
+        raise ReplyError("NoContentError", f"the message has no content ({why})")
     return Completion("", **about)
 
 
@@ -160,16 +149,16 @@ def _object_in(body: bytes) -> dict[str, Any]:
     """The JSON object of a reply; raises `ReplyError`, which names what it is instead."""
     start = body[:_LONGEST].lstrip()
     if not body.strip():
-        raise ReplyError(EMPTY, "the reply is empty")
+        raise ReplyError("EmptyReplyError", "the reply is empty")
     if start[:1] == b"<":
-        raise ReplyError(HTML, f"the reply is a page, not JSON: {words_in(body)}")
+        raise ReplyError("HTMLReplyError", f"the reply is a page, not JSON: {words_in(body)}")
     if _EVENT.match(start):
         words = f"the reply is a stream of events, not JSON: {words_in(body)}"
-        raise ReplyError(EVENT_STREAM, words, again=False)
+        raise ReplyError("EventStreamError", words, again=False)
     try:
         return decode_object(body)
     except Undecodable as error:
-        raise ReplyError(NOT_JSON, f"the reply is {error}: {words_in(body)}") from None
+        raise ReplyError("NotJSONError", f"the reply is {error}: {words_in(body)}") from None
 
 
 _EVENT: Final = re.compile(rb"(?:data|event|id|retry)?:")

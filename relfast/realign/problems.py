@@ -43,7 +43,7 @@ class Problem:
 
 
 def from_hub(
-    subsets: Sequence[str], limit: int | None = None, *, dataset: str = DATASET, split: str = "test"
+    subsets: Sequence[str], limit: int | None = None, *, dataset: str = DATASET
 ) -> Iterator[Problem]:
     """The first ``limit`` problems of each subset of a data set on the hub or in a local directory.
 
@@ -58,12 +58,10 @@ def from_hub(
     try:
         import datasets
     except ImportError as error:
-        missing = MissingExtraError(f"loading {dataset}", "hub")
-        missing.args = (f"{missing}; or name a file with --data",)
-        raise missing from error
+        raise MissingExtraError(f"loading {dataset}", "hub", "; or name a file with --data") from error
     for subset in subsets:
         try:
-            table = datasets.load_dataset(dataset, subset, split=split)
+            table = datasets.load_dataset(dataset, subset, split="test")
         except Exception as error:  # the library raises its own, the hub's and the network's errors
             reason = " ".join(str(error).split())[:200]
             raise InputError(

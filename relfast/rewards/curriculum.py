@@ -14,9 +14,10 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from relfast.errors import UsageError
+from relfast.parameters import declared
 from relfast.rewards.problems import SEEDS, Problem, generated
 from relfast.tasks import get_task
 
@@ -58,14 +59,13 @@ class Problems:
             raise UsageError(f"curriculum: levels begin at 0 and go up, not at {self._begins}")
         if start < 0 or seed < 0:
             raise UsageError(f"seed and start must be 0 or more, not {seed} and {start}")
-        declared: Any = resolved.parameters
+        if resolved.parameters is None:
+            generated(self.task, 0)  # raises: the task has no generator
         for at, parameters in self.curriculum:
-            if declared is None:
-                generated(self.task, 0)  # raises: the task has no generator
-            unknown = parameters.keys() - declared.__dataclass_fields__.keys()
-            if unknown:
-                raise UsageError(f"curriculum, level from {at}: {self.task} takes no {min(unknown)!r}")
-            declared(**parameters)
+            try:
+                declared(cast("type", resolved.parameters), parameters)
+            except UsageError as error:
+                raise UsageError(f"curriculum, level from {at}: {error}") from None
 
     def parameters_of(self, at: int) -> Mapping[str, Any]:
         """The generator's parameters for problem ``at``."""

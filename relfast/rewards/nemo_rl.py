@@ -17,11 +17,11 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar, Final, NamedTuple, Unpack
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 from relfast.engine.job import ScorerKeywords
 from relfast.records import Score
-from relfast.rewards.shared import Adapter, Row, mapping, read_sample, tensor
+from relfast.rewards.shared import Adapter, Row, columns_of_rows, mapping, read_sample, tensor
 
 __all__ = ["EnvironmentReturn", "RelfastEnvironment", "make_environment"]
 
@@ -82,7 +82,7 @@ class _Environment(Adapter):
             A response has no score, and ``on_error`` has no number for it.
         """
         rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
-        scores = self.scores(*(list(column) for column in zip(*rows, strict=True))) if rows else []
+        scores = self.scores(*columns_of_rows(rows))
         return _returned()(
             [{"role": "environment", "content": _remark(score)} for score in scores],
             list(metadata),
@@ -137,10 +137,8 @@ def _read(log: object, about: object) -> Row:
 
 
 def _remark(score: Score) -> str:
-    return _REMARKS.get(score.correct) or f"Environment: not scored ({score.status})"
-
-
-_REMARKS: Final[dict[bool | None, str]] = {True: "Environment: correct", False: "Environment: incorrect"}
+    words = {True: "correct", False: "incorrect", None: f"not scored ({score.status})"}
+    return f"Environment: {words[score.correct]}"
 
 
 @cache

@@ -71,8 +71,8 @@ class RewardFunc(Adapter):
             A query has no prompt, and its label no question: the start of its response is unknown.
         """
         samples = samples_of(queries, prompts, labels)
-        whole = [sample for sample in samples if sample is not None]
-        scores = with_unreadable(samples, self.scores(*columns_of_rows(whole)) if whole else ())
+        whole = (sample for sample in samples if sample is not None)
+        scores = with_unreadable(samples, self.scores(*columns_of_rows(whole)))
         rewards = [*map(self.value, scores)]
         corrects = [*map(correct_of, scores, rewards)]
         logs = {name: [share] * len(scores) for name, share in shares(scores).items()} if scores else {}

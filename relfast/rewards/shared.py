@@ -128,12 +128,13 @@ class Adapter:
         scores = self.scorer.kept_scores(list(tasks), gold, responses, questions=questions)
         return self._all_checked(scores, gold, questions)
 
-    async def ascores(self, rows: Iterable[Row]) -> list[Score]:
+    async def ascores(
+        self, tasks: list[Any], gold: list[Any], responses: list[Any], questions: list[Any] | None
+    ) -> list[Score]:
         """`scores` for an event loop."""
-        columns = columns_of_rows(rows)
-        begun = self.scorer.begin_columns(columns)
+        begun = self.scorer.begin_columns((tasks, gold, responses, questions))
         await begun.ended()
-        return self._all_checked(begun.scores(), columns[1], columns[3])
+        return self._all_checked(begun.scores(), gold, questions)
 
     def _checked(self, score: Score, gold: Any, question: Any) -> Score:
         """The score unchanged, after the warnings that it gives rise to."""
@@ -195,25 +196,15 @@ def prepare(*tasks: str, **options: Unpack[AdapterKeywords]) -> dict[str, float]
     **options
         Those of the reward function, without ``on_error``: functions with equal options share a scorer.
 
-    Returns
-    -------
-    dict
-        Task → seconds that it took.
-
-    Raises
-    ------
-    UnknownTaskError, UsageError
-        There is no such task, or an option cannot be used.
-    RelfastError
-        A task that is named cannot be scored here: no embedding model, say. Without names it is logged.
+    It returns and raises what `relfast.Scorer.prepare` does; also `UsageError`, for an option that cannot be
+    used.
     """
-    settled: AdapterKeywords = {"policy": "strict", **options}
-    return shared_scorer(settled).prepare(*tasks)
+    return shared_scorer({"policy": "strict", **options}).prepare(*tasks)
 
 
 def columns_of_rows(rows: Iterable[Row]) -> Columns:
     """Rows as the columns that `Scorer.begin_columns` takes."""
-    tasks, gold, responses, questions = map(list, zip(*rows, strict=True))
+    tasks, gold, responses, questions = [*map(list, zip(*rows, strict=True))] or ([], [], [], [])
     return tasks, gold, responses, questions
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from relfast.rewards.shared import Adapter, Row, read_sample
+from relfast.rewards.shared import Adapter, Row, columns_of_rows, read_sample
 
 __all__ = ["CustomRM", "custom_rm", "make_reward"]
 
@@ -41,7 +41,8 @@ class CustomRM(Adapter):
             A sample has no score, and ``on_error`` has no number for it.
         """
         if not hasattr(sample, "response") and isinstance(sample, Sequence) and not isinstance(sample, str):
-            return [*map(self.number, await self.ascores(map(_read, sample)))] if sample else []
+            scores = await self.ascores(*columns_of_rows(map(_read, sample)))
+            return [*map(self.number, scores)]
         return self.number(await self.ascore(*_read(sample)))
 
 

@@ -22,6 +22,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Final, Unpack
 
+from relfast.engine.calls.incoming import Columns
 from relfast.engine.job import ScorerKeywords
 from relfast.errors import UsageError
 from relfast.formats.stored import gold_of, held
@@ -42,12 +43,6 @@ _log: Final = logging.getLogger("relfast")
 
 LOGS_IN_SEVERAL_PROCESSES: Final = (1, 14)
 """The first release of TRL that gathers the union of what processes log (its issue 7310)."""
-
-_Columns = tuple[list[Any], list[Any], list[Any], list[Any] | None]
-"""Tasks, gold, completions and questions of a call."""
-
-_Batch = tuple[list[Any], list[Any], list[Any], list[Any] | None]
-"""Completions, tasks, gold and questions of a call."""
 
 
 class RewardKeywords(ScorerKeywords, total=False):
@@ -108,7 +103,7 @@ class _Function(Adapter):
 
     def _read(
         self, prompts: Sequence[Any] | None, completions: Sequence[Any], columns: dict[str, Any]
-    ) -> _Columns:
+    ) -> Columns:
         """The columns of a call, as the scorer takes them.
 
         Raises
@@ -182,11 +177,8 @@ class Reward(_Function):
         """
         if not len(completions):
             return []
-        tasks, gold, responses, questions = self._read(prompts, completions, columns)
-        if self._shared is None:
-            scores = self.scores(tasks, gold, responses, questions)
-        else:
-            scores = self._shared.scores((responses, tasks, gold, questions), self.scores)
+        asked = self._read(prompts, completions, columns)
+        scores = self.scores(*asked) if self._shared is None else self._shared.scores(asked, self.scores)
         return self._given(scores, log_extra, log_metric)
 
 
@@ -208,9 +200,7 @@ class AsyncReward(_Function):
         """`Reward`, with the event loop free while workers score."""
         if not len(completions):
             return []
-        tasks, gold, responses, questions = self._read(prompts, completions, columns)
-        asked = [None] * len(responses) if questions is None else questions
-        scores = await self.ascores(zip(tasks, gold, responses, asked, strict=True))
+        scores = await self.ascores(*self._read(prompts, completions, columns))
         return self._given(scores, log_extra, log_metric)
 
 
@@ -219,19 +209,17 @@ class _LastBatch:
     other."""
 
     def __init__(self) -> None:
-        self._last: tuple[_Batch, list[Score]] | None = None
+        self._last: tuple[Columns, list[Score]] | None = None
 
-    def scores(self, batch: _Batch, score: Callable[..., list[Score]]) -> list[Score]:
+    def scores(self, asked: Columns, score: Callable[..., list[Score]]) -> list[Score]:
         """The scores of a batch: of the last call, if that had these very completions, else of ``score``."""
-        responses, tasks, gold, questions = batch
-        last = self._last
-        if last is not None and len(last[0][0]) == len(responses):
-            same = all(map(operator.is_, last[0][0], responses)) and last[0][1:] == batch[1:]
-            if same:
-                return last[1]
-        scores = score(tasks, gold, responses, questions)
-        self._last = batch, scores
-        return scores
+        if self._last is not None:
+            (*others, responses, questions), scores = self._last
+            same = len(responses) == len(asked[2]) and all(map(operator.is_, responses, asked[2]))
+            if same and [*others, questions] == [*asked[:2], asked[3]]:
+                return scores
+        self._last = asked, score(*asked)
+        return self._last[1]
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_last": None}

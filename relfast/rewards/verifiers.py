@@ -75,7 +75,14 @@ class Reward(Adapter):
         task: object = None,
         **kwargs: object,
     ) -> Any:
-        row = _read(prompt, completion, answer, info, state, task)
+        about = mapping(gold_of(info))  # data sets of the hub store it as JSON text
+        named, gold, question = read_sample(None, prompt, {"answer": answer}, about)
+        for name in (field(about, "benchmark"), task, field(state, "task")):
+            if named is None and find_task(name) is not None:
+                named = name
+        error = field(state, "error")  # of the rollout, which then has no completion
+        failed = from_error(repr(error) if isinstance(error, BaseException) else error)
+        row = named, gold, failed or completion, question
         return self._later(row) if self._asynchronous else self.value(self.score(*row))
 
     async def _later(self, row: Row) -> float | None:
@@ -113,20 +120,6 @@ def _reply(trace: object) -> object:
     """The text of a trace's last reply; where there is none, its last message, which may only call a tool."""
     said = getattr(trace, "last_reply", None)
     return said or list(getattr(trace, "assistant_messages", ()))[-1:] or said
-
-
-def _read(
-    prompt: object, completion: object, answer: object, info: object, state: object, task: object
-) -> Row:
-    """Task, gold, response and question of a rollout."""
-    about = mapping(gold_of(info))  # data sets of the hub store it as JSON text
-    named, gold, question = read_sample(None, prompt, {"answer": answer}, about)
-    for name in (field(about, "benchmark"), task, field(state, "task")):
-        if named is None and find_task(name) is not None:
-            named = name
-    error = field(state, "error")  # of the rollout, which then has no completion
-    failed = from_error(repr(error) if isinstance(error, BaseException) else error)
-    return named, gold, failed or completion, question
 
 
 reward: Reward = Reward.default()

@@ -131,29 +131,6 @@ class _Function(Adapter):
         # a name that says nothing, unless gold does not either: then it is in the message
         return None if self.options.get("task") or infer_task(gold) is not None else held(data_source)
 
-    def _rows(
-        self,
-        data_sources: Sequence[object] | None,
-        solution_strs: Sequence[object],
-        ground_truths: Sequence[object] | None,
-        extra_infos: Sequence[object] | None,
-    ) -> list[tuple[Any, Any, Any, Any]]:
-        """The rows of a batch.
-
-        Raises
-        ------
-        ValueError
-            The columns differ in length.
-        """
-        n = len(solution_strs)
-        columns = (
-            [None] * n if column is None else column for column in (data_sources, ground_truths, extra_infos)
-        )
-        return [
-            self._row(source, solution, truth, info, {})
-            for solution, source, truth, info in zip(solution_strs, *columns, strict=True)
-        ]
-
     def result(self, score: Score) -> Any:
         """What a call gives for a sample."""
         reward, correct = self.value(score), score.correct
@@ -209,8 +186,13 @@ class ComputeScore(_Function):
         ValueError
             The columns differ in length.
         """
-        rows = self._rows(data_sources, solution_strs, ground_truths, extra_infos)
-        return [*map(self.result, self.scores(*columns_of_rows(rows)))] if rows else []
+        none = [None] * len(solution_strs)
+        given = (none if column is None else column for column in (data_sources, ground_truths, extra_infos))
+        rows = (
+            self._row(source, solution, truth, info, {})
+            for solution, source, truth, info in zip(solution_strs, *given, strict=True)
+        )
+        return [*map(self.result, self.scores(*columns_of_rows(rows)))]
 
 
 @awaited

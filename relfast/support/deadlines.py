@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final
 
@@ -122,14 +122,12 @@ class Deadlines:
         self._spent[k] += seconds
 
     @contextmanager
-    def step(self, shares: Mapping[int, float]) -> Iterator[None]:
-        """Time a step and charge it to some records, in proportion to their ``shares`` (any positive sum)."""
+    def step(self, k: int) -> Iterator[None]:
+        """Time a step and charge it to record ``k``."""
         self.before_step()
         began, uncharged_before = self.clock(), _uncharged.seconds
         try:
             yield
         finally:
-            whole = sum(shares.values()) or 1.0
-            seconds = max(0.0, self.clock() - began - (_uncharged.seconds - uncharged_before))
-            for k, share in shares.items():
-                self.charge(k, seconds * share / whole)
+            uncharged = _uncharged.seconds - uncharged_before
+            self.charge(k, max(0.0, self.clock() - began - uncharged))

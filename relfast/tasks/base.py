@@ -5,7 +5,7 @@ refers to code by dotted names, imported at first use, which implements the inte
 
 A benchmark is a folder of this package. Its scorer, the module that `Task.module` names, has two functions:
 
-``extract(record, options) -> Extracted``
+``extract(response, options) -> Extracted``
     Reads the answer from a response, whatever it is; never raises. Linear time, no third-party engine.
 ``score(batch, options) -> list[Outcome]``
     Same length and order as the batch; scoring a batch gives the same outcomes as scoring record by record.
@@ -49,8 +49,8 @@ MAX_SAID: Final = 1_000
 class TaskScorer(Protocol):
     """The module that scores a task."""
 
-    def extract(self, record: Record, options: Options) -> Extracted[Any]:
-        """The answer that a record's response gives; never raises, whatever the response is."""
+    def extract(self, response: Any, options: Any) -> Extracted[Any]:
+        """The answer that a response gives; never raises, whatever it is."""
 
     def score(self, batch: Batch, options: Options) -> list[Outcome]:
         """One outcome for each pair of record and extracted answer, in order."""
@@ -255,7 +255,7 @@ class Task:
 
     def score(self, records: Sequence[Record], options: Any) -> list[Outcome]:
         """The outcomes of records of this task, in order. Raises whatever the task's scorer raises."""
-        batch = [(record, self.scorer.extract(record, options)) for record in records]
+        batch = [(record, self.scorer.extract(record.response, options)) for record in records]
         return self.scorer.score(batch, options)
 
     def open_kernels(

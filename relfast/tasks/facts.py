@@ -146,6 +146,14 @@ class ShownTable(NamedTuple):
     rows: Sequence[Sequence[str]]
 
 
+def agreement(common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
+    """Precision, recall and F1 of a set of predictions, from counts; 0 where undefined."""
+    precision = common / n_pred if n_pred else 0.0
+    recall = common / n_gold if n_gold else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if common else 0.0
+    return {"precision": precision, "recall": recall, "f1": f1}
+
+
 def is_int(value: Any) -> TypeGuard[int]:
     """Whether a JSON value is an integer; true and false are not."""
     return isinstance(value, int) and not isinstance(value, bool)

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from relfast.errors import RelfastError, UsageError
+from relfast.parameters import Whole
 from relfast.records import POLICIES, Outcome, Record
 from relfast.tasks.base import KernelScorer, Task
 from relfast.tasks.options import AllOptions
@@ -30,20 +31,9 @@ def stream(task: str, seed: int, index: int, *more: object) -> random.Random:
 
 def check_count(n: int, seed: int) -> None:
     """Raise `UsageError` unless ``n`` and ``seed`` are integers that a run accepts."""
-    if isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= MAX_RECORDS:
-        raise UsageError(f"number of records must be an integer from 0 to {MAX_RECORDS:,}, not {n!r}")
+    Whole(0, MAX_RECORDS).check("number of records", n)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise UsageError(f"seed must be an integer from 0, not {seed!r}")
-
-
-def check_range(name: str, value: Any, low: float, high: float) -> None:
-    """Raise `UsageError` unless ``value`` is a number in the range (an integer if ``low`` is one)."""
-    is_number = isinstance(value, int if isinstance(low, int) else (int, float)) and not isinstance(
-        value, bool
-    )
-    if not is_number or not low <= value <= high:
-        kind = "an integer" if isinstance(low, int) else "a number"
-        raise UsageError(f"{name} must be {kind} from {low} to {high}, not {value!r}")
 
 
 class Slot(NamedTuple):

@@ -36,6 +36,16 @@ def utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+def has_surrogate(text: str) -> bool:
+    """Whether a text has a lone surrogate, so that it is no UTF-8."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return True
+    return False
+
+
 _MOST_KEPT: Final = 1 << 17
 """Bytes of a text whose memory is kept for the next one."""
 
@@ -100,11 +110,8 @@ def read_strictly(response: object, reasoning: tuple[tuple[str, str], ...] = ())
         return "", "not_text"
     if len(response) > MAX_STRICT_CHARS:
         return "", "too_long"
-    if not response.isascii():
-        try:
-            response.encode("utf-8")
-        except UnicodeEncodeError:
-            return "", "lone_surrogate"
+    if has_surrogate(response):
+        return "", "lone_surrogate"
     text = strip_reasoning(response, reasoning)
     if not text.strip():
         return "", "only_reasoning" if response.strip() else "empty"

@@ -300,7 +300,7 @@ TYPED = [
     ("generate rel-z1 -n 1 -o records.jsonl", 2, "No such command"),
     ("generate rel-a1 -o records.jsonl", 2, "Missing option '-n'"),
     ("generate rel-a1 -n 1 --seed -1 -o records.jsonl", 2, "not in the range"),
-    ("generate rel-a1 -n 1 --gridsize 2 -o records.jsonl", 2, "gridsize must be an integer from 3"),
+    ("generate rel-a1 -n 1 --gridsize 2 -o records.jsonl", 2, "gridsize must be a whole number from 3"),
     ("generate rel-c1 -n 1 --sizes 5;6 -o records.jsonl", 2, "neither a list such as 5,10,20"),
     ("generate rel-c3 -n 1 --given 9:5 -o records.jsonl", 2, "at least one size"),
     ("generate rel-c2 -n 1 --bank /nowhere/bank.smi -o records.jsonl", 2, "/nowhere/bank.smi: cannot be read"),

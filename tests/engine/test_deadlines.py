@@ -93,12 +93,12 @@ def lines(n: int, words: int = 30) -> str:
     return "\n".join(f"the step {k} is " + "equal to " * (words // 2) for k in range(n))
 
 
-def test_a_step_is_charged_by_shares() -> None:
+def test_a_step_is_charged_to_its_record() -> None:
     clock = Clock()
     deadlines = Deadlines(3, 4.0, clock=clock)
-    with deadlines.step({0: 1, 1: 3}):
-        clock.seconds += 4.0
-    assert [deadlines.left(k) for k in range(3)] == [3.0, 1.0, 4.0]
+    with deadlines.step(1):
+        clock.seconds += 3.0
+    assert [deadlines.left(k) for k in range(3)] == [4.0, 1.0, 4.0]
     deadlines.charge(1, 1.5)
     assert [deadlines.passed(k) for k in range(3)] == [False, True, False]
     assert deadlines.left(1) == 0.0

@@ -29,7 +29,8 @@ FAST = Settings(model="m", attempts=4, backoff=0.01, timeout=0.8, concurrency=8)
 def complete_all(api: str, prompts: Iterable[str], settings: Settings = FAST) -> dict[str, Completion]:
     async def run() -> dict[str, Completion]:
         async with Client[str](api, settings) as client:
-            return {key: completion async for key, completion in client.completions((p, p) for p in prompts)}
+            asked = client.completions(((p, p) for p in prompts), lambda _: None)
+            return {key: completion async for key, completion in asked}
 
     return asyncio.run(run())
 
@@ -97,7 +98,7 @@ def test_prompts_are_taken_as_they_are_needed() -> None:
 
     async def first(api: str) -> None:
         async with Client[int](api, FAST) as client:
-            completions = client.completions(prompts())
+            completions = client.completions(prompts(), lambda _: None)
             await anext(completions)
             await completions.aclose()  # type: ignore[attr-defined]
 

@@ -599,21 +599,8 @@ def test_no_retry_after_ends_a_run_or_holds_it(tmp_path: Path) -> None:
     }
     replies = {f"<{kind}>": body for kind, body in busy.items()}
     with running(Server(solve, raw=lambda prompt: replies[prompt])) as server:
-        asked = [
-            "run",
-            records,
-            "--api",
-            server.url,
-            "-o",
-            output,
-            "--model",
-            "m",
-            "--max-wait",
-            1,
-            "--backoff",
-            0,
-            "-q",
-        ]
+        more = ["--model", "m", "--max-wait", "1", "--backoff", "0", "-q"]
+        asked = ["run", records, "--api", server.url, "-o", output, *more]
         assert exit_code(*asked, "--attempts", 3) == 1
         counts = Counter(request["messages"][-1]["content"] for request in server.requests)
         assert counts == {f"<{kind}>": 3 if kind in LATER else 1 for kind in headers}

@@ -160,11 +160,6 @@ class TestTRL:
             with pytest.raises(UsageError, match=lowered):
                 trl.make_reward(component=lowered)
 
-    def test_messages_without_an_assistant_are_no_answer(self) -> None:
-        chats: list[Any] = [[{"role": "user", "content": "<Yes>"}], [], [{"role": "assistant"}]]
-        given = trl.reward(completions=chats, answer=[{"label": "Yes"}] * 3)
-        assert given == [0.0] * 3
-
     def test_options_of_the_factory(self) -> None:
         columns = {"answer_column": "gold", "task_column": "benchmark"}
         quiet = trl.make_reward(on_error=-1, task="REL-C2", log=False, **columns)
@@ -254,16 +249,6 @@ class TestVerl:
             verl.make_compute_score(components=["f2"])
         with pytest.raises(UsageError, match="metrics=False"):
             verl.make_compute_score(components=["f1"], metrics=False)
-
-    def test_options_come_as_reward_kwargs(self) -> None:
-        row = ("gsm8k", "<Yes>", "{}", None)  # of no task
-        assert verl.compute_score(*row, on_error=0.0)["score"] == 0.0
-        assert verl.compute_score(*row, on_error=-1.0, metrics=False) == -1.0
-        assert verl.compute_score_batched([row[0]], [row[1]], [row[2]], on_error=-1.0, metrics=False) == [
-            -1.0
-        ]
-        made = pickle.loads(pickle.dumps(verl.make_compute_score(metrics=False)))
-        assert made("REL-C1", "<Yes>", {"label": "Yes"}, None) == 1.0
 
 
 class TestOpenRLHF:
@@ -475,24 +460,6 @@ def test_failures_are_counted() -> None:
     assert after["ok"] - before["ok"] == 1
 
 
-@pytest.mark.parametrize(
-    ("carried", "gold"),
-    [
-        ('{"label": "Yes", "taxa": null}', {"label": "Yes"}),
-        ({"label": "Yes", "smiles": None}, {"label": "Yes"}),
-        ({"smiles": None}, {"smiles": None}),
-        ({"missing_smiles": np.array(["C", "O"])}, {"missing_smiles": ["C", "O"]}),
-        ({"a": {"b": np.int64(3), "c": (np.float64(0.5),)}}, {"a": {"b": 3, "c": [0.5]}}),
-        ("not JSON", "not JSON"),
-        ("[1, 2]", [1, 2]),
-        (None, None),
-        (7, 7),
-    ],
-)
-def test_gold_as_data_sets_carry_it(carried: Any, gold: Any) -> None:
-    assert gold_of(carried) == gold
-
-
 def test_gold_that_never_ends_is_no_gold() -> None:
     ring: dict[str, Any] = {}
     ring["self"] = ring
@@ -503,9 +470,7 @@ def test_gold_that_never_ends_is_no_gold() -> None:
 def test_labels_and_questions() -> None:
     assert read_label('{"task": "REL-C1", "answer": "{}", "question": "q"}') == ("REL-C1", {}, "q")
     assert read_label({"label": "Yes"}) == (None, {"label": "Yes"}, None)
-    assert question_of([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]) == "a"
     assert question_of([{"role": "user", "content": [{"type": "text", "text": "t"}]}]) == "t"
-    assert question_of(np.array([{"role": "user", "content": "a"}], dtype=object)) == "a"
     assert question_of(None) is None
     assert question_of([]) is None
 

@@ -119,8 +119,8 @@ def test_rows_are_what_rewards_read() -> None:
     [
         ("SeqBench", [(1, {})], "levels begin at 0"),
         ("SeqBench", [(0, {}), (5, {}), (5, {})], "levels begin at 0"),
-        ("SeqBench", [(0, {"Q": 1})], "takes no 'Q'"),
-        ("SeqBench", [(0, {}), (9, {"N": 3.0})], "N must be from 0 to 1"),
+        ("SeqBench", [(0, {"Q": 1})], "level from 0: unknown option 'Q'"),
+        ("SeqBench", [(0, {}), (9, {"N": 3.0})], "N must be a number from 0 to 1"),
         ("ReAlign", [], "no published generator"),
     ],
 )

@@ -118,6 +118,7 @@ CHATS: dict[str, tuple[list[dict[str, Any]], float | None]] = {
     "a text and a call": ([{"role": "assistant", "content": "<Yes>", "tool_calls": CALL}], 1.0),
     "no calls": ([{"role": "assistant", "content": "<Yes>", "tool_calls": []}], 1.0),
     "no content": ([{"role": "assistant"}], 0.0),
+    "nobody": ([], 0.0),
     "nobody said anything": ([{"role": "user", "content": "<Yes>"}], 0.0),
     "only reasoning": ([{"role": "assistant", "content": None, "reasoning_content": "<Yes>"}], None),
     "a call after reasoning": (

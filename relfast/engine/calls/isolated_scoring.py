@@ -109,7 +109,7 @@ class IsolatedScoring:
         except Exception as error:
             return not_plain(record, error)
         try:
-            extracted = task.scorer.extract(record, options)
+            extracted = task.scorer.extract(record.response, options)
             key = key_of(task.name, answer, written, extracted, question)
         except Exception as error:
             return failed(record, error)

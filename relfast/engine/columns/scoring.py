@@ -221,8 +221,8 @@ class Scoring:
         batch = []
         try:
             for k, record in enumerate(records):
-                with deadlines.step({k: 1}):
-                    batch.append((record, scorer.extract(record, self.options)))
+                with deadlines.step(k):
+                    batch.append((record, scorer.extract(record.response, self.options)))
             outcomes = scorer.score_within(batch, self.options, deadlines)
         finally:
             self.guard.leave()

@@ -118,7 +118,7 @@ def _align_window(
         for at in range(0, height, step):
             end = cell + rows_of[at : at + step].size * width
             if not deadlines.passed(k):
-                with deadlines.step({k: 1}):
+                with deadlines.step(k):
                     similarity[cell:end] = cosines(vectors, rows_of[at : at + step], columns_of).ravel()
             cell = end
         row, column = row + height, column + width

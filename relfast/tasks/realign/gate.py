@@ -199,7 +199,7 @@ def step_f1s(
     for k, reference, response in chosen:
         middle, end = at + len(reference.own), at + len(reference.own) + len(response.own)
         if not deadlines.passed(k):
-            with deadlines.step({k: 1}):
+            with deadlines.step(k):
                 similarity = cosines(vectors, places[at:middle], places[middle:end])
                 results[k] = _f1(similarity, reference, response, baseline)
         at = end

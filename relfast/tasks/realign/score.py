@@ -8,24 +8,16 @@ from typing import Any, Final, cast
 from relfast.answers import same_answer
 from relfast.records import Batch, Extracted, Outcome, Record
 from relfast.support.deadlines import Deadlines
-from relfast.tasks.realign import RealignOptions
+from relfast.tasks.realign import QUADRANTS, RealignOptions
 from relfast.tasks.realign import extract as reading
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD, NOTHING, Alignment, Pair, align_pairs
 from relfast.tasks.realign.extract import Solution, equals_as_published, without_repeats, without_spaces
 from relfast.tasks.realign.gate import Working, gated_score, step_f1s, working, working_of_reference
 
-_QUADRANTS: Final = {
-    (True, True): "robust",
-    (False, True): "lucky",
-    (True, False): "hallucination",
-    (False, False): "failure",
-}
 _MAX_VOTE_CHARS: Final = 200
 
 
-def extract(record: Record, options: RealignOptions) -> Extracted[Solution]:
-    """See `relfast.tasks.base.TaskScorer`."""
-    return reading.read_response(record.response, options)
+extract = reading.read_response
 
 
 def score(batch: Batch, options: RealignOptions) -> list[Outcome]:
@@ -40,7 +32,7 @@ def score_within(batch: Batch, options: RealignOptions, deadlines: Deadlines) ->
     pairs: list[Pair] = []
     works: list[tuple[Working, Working] | None] = []
     for k, (record, extracted) in enumerate(batch):
-        with deadlines.step({k: 1}):
+        with deadlines.step(k):
             reference = reading.read_reference(record, options)
             pair, work = Pair([], []), None
             if not isinstance(reference, str) and extracted.error is None:
@@ -78,28 +70,8 @@ def score_within(batch: Batch, options: RealignOptions, deadlines: Deadlines) ->
 def quadrant(alignment_score: float, correct: bool) -> str:
     """The quadrant of a row: ``robust`` (high alignment, right), ``lucky`` (low, right), ``hallucination``
     (high, wrong) or ``failure`` (low, wrong)."""
-    return _QUADRANTS[alignment_score >= DIVERGENCE_THRESHOLD, correct]
-
-
-def _is_judged(reference: Solution, row: Any) -> bool:
-    """Whether a response can be right: gold has an answer, or the input row has a judge's verdict."""
-    if reference.answer is not None:
-        return True
-    return row is not None and any(
-        isinstance(row.get(name), bool) for name in ("llm_correct", "final_correct")
-    )
-
-
-def coverage(matches: int, n_benchmark: int, n_llm: int) -> float:
-    """The share of the longer solution's steps that are matched; 0 if there are no steps."""
-    return matches / max(n_benchmark, n_llm, 1)
-
-
-def final_correct(symbolic: bool, row: Any) -> bool:
-    """ReAlign's ``final_correct = symbolic or llm``, where llm is a verdict in the input row, if any."""
-    return symbolic or (
-        row is not None and (row.get("llm_correct") is True or row.get("final_correct") is True)
-    )
+    is_high = alignment_score >= DIVERGENCE_THRESHOLD
+    return QUADRANTS[2 * (not correct) + (not is_high)]
 
 
 def _right(reference: Solution, solution: Solution, question: object) -> bool:
@@ -138,21 +110,23 @@ def _score_one(
     options: RealignOptions,
 ) -> Outcome:
     solution: Solution = extracted.value
+    # a judge's verdicts, if the input row has any
+    verdicts = [record.row.get(name) for name in ("llm_correct", "final_correct")] if record.row else []
+    is_judged = reference.answer is not None or any(isinstance(verdict, bool) for verdict in verdicts)
     if options.strict:
-        # verdicts in the input row are ignored
         correct = symbolic = _right(reference, solution, record.question)
     else:
         symbolic = equals_as_published(reference.answer, solution.answer)
-        correct = final_correct(symbolic, record.row)
+        correct = symbolic or any(verdict is True for verdict in verdicts)
     average = alignment.avg_score
-    covered = coverage(alignment.matches, len(reference.steps), len(solution.steps))
+    covered = alignment.matches / max(len(reference.steps), len(solution.steps), 1)
     metrics: dict[str, Any] = {
         "alignment_score": average,
         "weighted_score": average * covered,
         "coverage": covered,
         "symbolic_correct": symbolic,
         "first_divergence": alignment.first_divergence,
-        "quadrant": quadrant(average, correct) if _is_judged(reference, record.row) else None,
+        "quadrant": quadrant(average, correct) if is_judged else None,
         "n_benchmark_steps": len(reference.steps),
         "n_llm_steps": len(solution.steps),
         "n_matches": alignment.matches,

@@ -64,7 +64,7 @@ def verify_answers(
                 deadlines.before_loading()
                 child = _child()
                 seconds = min(SECONDS_PER_ANSWER, SHARE_OF_TIME_LEFT * deadlines.left(k))
-                with deadlines.step({k: 1}):
+                with deadlines.step(k):
                     verdicts[k] = _ask(child, question, seconds)
                 if verdicts[k] is None and seconds < SECONDS_PER_ANSWER:
                     continue  # another record may have more time

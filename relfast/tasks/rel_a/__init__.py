@@ -3,7 +3,7 @@
 A question shows eight context panels and eight choices; the model names the choice that completes the matrix.
 Gold is ``answer.target``, 0-based, while the question counts from 1. The published scorer
 (`algebra_benchmark/evaluation.py` of REL) reads the first "Answer N", else the first lone digit, else takes
-choice 1; so an empty response is right one time in eight. See `relfast.tasks.rel_a.score.read`.
+choice 1; so an empty response is right one time in eight. See `relfast.tasks.rel_a.score.extract`.
 """
 
 from __future__ import annotations

@@ -39,12 +39,12 @@ def measure(record: Record, metrics: Mapping[str, Any]) -> Measures:
 
 def exhibit(shown: Shown) -> Exhibit:
     """Show the chosen and the right panel, and mark the choice in the response."""
-    from relfast.tasks.rel_a.score import read
+    from relfast.tasks.rel_a.score import extract
 
     target, response = shown.answer.get("target"), shown.record.response
     if not isinstance(target, int):
         return Exhibit()
-    extracted = read(response, shown.options)
+    extracted = extract(response, shown.options)
     choice = extracted.value if extracted.found else None
     why = ""
     if not shown.correct:

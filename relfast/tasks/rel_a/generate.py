@@ -22,10 +22,10 @@ from functools import lru_cache
 from typing import Any, Final, Literal, get_args
 
 from relfast.errors import RelfastError, UsageError
-from relfast.parameters import Choice, Whole, check_parameters, parameter
+from relfast.parameters import Choice, Whole, declared, parameter
 from relfast.tasks import get_task
 from relfast.tasks.base import BlindStrategy
-from relfast.tasks.generation import check_count, check_range, record_of, stream
+from relfast.tasks.generation import check_count, record_of, stream
 from relfast.tasks.rel_a import N_CHOICES
 from relfast.tasks.rel_a.rules import STEPS, fitting_choices
 
@@ -72,14 +72,11 @@ def generate(
         A parameter is out of range, or maxval leaves no room for the distractors.
     """
     name = get_task(task).name
-    draw = _MATRICES.get(name)
-    if draw is None:
-        raise UsageError(f"{name} has no published generator; its records can be scored, not generated")
+    draw = _MATRICES[name]
     check_count(n, seed)
-    params = MatrixParameters(**check_parameters(MatrixParameters, parameters))
-    check_range("maxval", params.maxval, 10, MAX_VALUE)
-    least = 3 if name == "REL-A4" or params.distractors == "hard" else 2
-    check_range("gridsize", params.gridsize, least, MAX_GRIDSIZE)
+    params = declared(MatrixParameters, parameters)
+    if name == "REL-A4" or params.distractors == "hard":
+        Whole(3, MAX_GRIDSIZE).check("gridsize", params.gridsize)
     if name == "REL-A3" and params.gridsize > params.maxval + 1:
         raise UsageError(f"maxval {params.maxval} has no {params.gridsize} distinct values for a row")
     return (_record(name, draw, seed, index, params) for index in range(n))

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from relfast_kernels.compiled import native
 
-from relfast.records import Batch, Extracted, Options, Outcome, Record
+from relfast.records import Batch, Extracted, Options, Outcome
 from relfast.tasks.facts import Problem, is_int, shown
 from relfast.tasks.reasoning import read_final, strip_reasoning, utf8
 from relfast.tasks.rel_a import N_CHOICES
 
 
-def read(response: object, options: Options) -> Extracted[int | None]:
+def extract(response: object, options: Options) -> Extracted[int | None]:
     """The panel that a response chooses, 0-based, by the options' policy; ``reason`` is `read_final`'s."""
     if options.strict:
         value, _, reason = read_final("CHOICE", response, options.reasoning)
@@ -34,11 +34,6 @@ def read(response: object, options: Options) -> Extracted[int | None]:
         message = f"answer number has more than {published.MAX_DIGITS} digits"
         return Extracted(None, found=False, error=message)
     return Extracted(max(panel, 0), found=panel != published.NO_CHOICE)
-
-
-def extract(record: Record, options: Options) -> Extracted[int | None]:
-    """See `relfast.tasks.base.TaskScorer`."""
-    return read(record.response, options)
 
 
 def score(batch: Batch, options: Options) -> list[Outcome]:

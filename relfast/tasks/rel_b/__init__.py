@@ -3,7 +3,7 @@
 A question shows a FASTA alignment and a Newick tree: is there structured convergence (yes/no), and between
 which taxa? Gold is ``answer.label`` with ``answer.taxa``. The published scorer
 (`bio_benchmark/evaluation.py` of REL) looks for yes and no as substrings and for numbers anywhere, so
-"eyes 15" is a yes. See `relfast.tasks.rel_b.score.read`.
+"eyes 15" is a yes. See `relfast.tasks.rel_b.score.extract`.
 """
 
 from __future__ import annotations

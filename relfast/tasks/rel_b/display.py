@@ -59,7 +59,7 @@ def mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
 
 def exhibit(shown: Shown) -> Exhibit:
     """Show the verdict and which taxa were found, missed, or named wrongly."""
-    from relfast.tasks.rel_b.score import gold_names, read
+    from relfast.tasks.rel_b.score import extract, gold_names
 
     answer, label = shown.answer, shown.answer.get("label")
     taxa = answer.get("taxa") or ()
@@ -67,7 +67,7 @@ def exhibit(shown: Shown) -> Exhibit:
     if shown.strict:
         gold = set(gold_names(taxa, shown.record.question, answer.get("taxa_as")))
     response = shown.record.response
-    claim = read(response, shown.options).value
+    claim = extract(response, shown.options).value
     named = {str(taxon) for taxon in claim.taxa}
     why = ""
     if not shown.correct:

@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast.errors import UsageError
-from relfast.parameters import check_parameters
+from relfast.parameters import Whole, declared
 from relfast.tasks import get_task
 from relfast.tasks.base import BlindStrategy
-from relfast.tasks.generation import Slot, check_count, check_range, plan, record_of, stream
-from relfast.tasks.rel_b.parameters import MAX_LEAVES, MAX_SEQ_LEN, HomoplasyParameters
+from relfast.tasks.generation import Slot, check_count, plan, record_of, stream
+from relfast.tasks.rel_b.parameters import HomoplasyParameters
 from relfast.tasks.rel_b.score import FASTA
 
 MAX_TRIES: Final = 1_000
@@ -49,21 +49,13 @@ def generate(
         A parameter is out of range, or `MAX_TRIES` trees gave no alignment that passes the check.
     """
     check_count(n, seed)
-    params = HomoplasyParameters(**check_parameters(HomoplasyParameters, parameters))
-    _check(params)
-    name = get_task(task).name
-    return (_record(name, seed, slot, params) for slot in plan(n, params.yes_fraction, [params.num_leaves]))
-
-
-def _check(params: HomoplasyParameters) -> None:
+    params = declared(HomoplasyParameters, parameters)
+    Whole(2, params.num_leaves).check("n_convergent_taxa", params.n_convergent_taxa)
     n_blocks, length = params.n_convergent_sites, params.length_convergent_block
-    check_range("num_leaves", params.num_leaves, 2, MAX_LEAVES)
-    check_range("seq_len", params.seq_len, 1, MAX_SEQ_LEN)
-    check_range("n_convergent_sites", n_blocks, 1, params.seq_len)
-    check_range("length_convergent_block", length, 1, params.seq_len)
-    check_range("n_convergent_taxa", params.n_convergent_taxa, 2, params.num_leaves)
     if n_blocks * length > params.seq_len:
         raise UsageError(f"{n_blocks} blocks of {length} columns do not fit into {params.seq_len}")
+    name = get_task(task).name
+    return (_record(name, seed, slot, params) for slot in plan(n, params.yes_fraction, [params.num_leaves]))
 
 
 def _record(name: str, seed: int, slot: Slot, parameters: HomoplasyParameters) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 from relfast_kernels.compiled import native
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
-from relfast.tasks.facts import Problem, check_label, is_int, kind_of, shown
+from relfast.tasks.facts import Problem, agreement, check_label, is_int, kind_of, shown
 from relfast.tasks.reasoning import read_final, strip_reasoning, utf8
 from relfast.tasks.rel_b import UNDEFINED, RelBOptions
 
@@ -138,7 +138,7 @@ def published() -> Any:
     return rel_b
 
 
-def read(response: object, options: Options) -> Extracted[Homoplasy]:
+def extract(response: object, options: Options) -> Extracted[Homoplasy]:
     """The `Homoplasy` that a response claims, by the options' policy; ``reason`` is `read_final`'s, or
     ``no_taxa`` of a yes whose taxa cannot be read."""
     if options.strict:
@@ -165,11 +165,6 @@ def _taxa(data: bytes, *, named: bool) -> list[str]:
 
 
 NO_SCORE: Final = {"precision": UNDEFINED, "recall": UNDEFINED, "f1": UNDEFINED}
-
-
-def extract(record: Record, options: RelBOptions) -> Extracted[Homoplasy]:
-    """See `relfast.tasks.base.TaskScorer`."""
-    return read(record.response, options)
 
 
 def score(batch: Batch, options: RelBOptions) -> list[Outcome]:
@@ -206,7 +201,7 @@ def _score_one(record: Record, extracted: Extracted[Homoplasy], options: RelBOpt
         gold = gold_names(taxa or (), record.question, answer.get("taxa_as")) if strict else _names(taxa)
         pred = set(claim.taxa)
         counts = len(pred & gold), len(pred), len(gold)
-        metrics = measures(*counts) if gold else dict(NO_SCORE)
+        metrics = agreement(*counts) if gold else dict(NO_SCORE)
         if claim.label == "yes":
             correct = not gold or metrics["f1"] > 0
             if strict:
@@ -230,17 +225,9 @@ def _score_one(record: Record, extracted: Extracted[Homoplasy], options: RelBOpt
     )
 
 
-def measures(common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
-    """Precision, recall and F1 from counts, 0 if undefined; ``n_gold`` must not be 0."""
-    precision = common / n_pred if n_pred else 0.0
-    recall = common / n_gold
-    f1 = 2 * precision * recall / (precision + recall) if common else 0.0
-    return {"precision": precision, "recall": recall, "f1": f1}
-
-
 def metrics_of_counts(gold_is_yes: bool, n_common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
     """A row's metrics from the kernel's counts."""
-    return measures(n_common, n_pred, n_gold) if gold_is_yes else dict(NO_SCORE)
+    return agreement(n_common, n_pred, n_gold) if gold_is_yes else dict(NO_SCORE)
 
 
 def _needs_taxa(label: str, taxa: object, claim: Homoplasy, options: RelBOptions) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, NamedTuple
 
 from relfast.chem.bank import Bank, load_bank
 from relfast.chem.isomers import (
@@ -20,17 +20,14 @@ from relfast.chem.isomers import (
 from relfast.chem.molecule import Molecule
 from relfast.chem.motif import Motif, largest_motif
 from relfast.errors import RelfastError, UsageError
+from relfast.parameters import declared
 from relfast.tasks import get_task
-from relfast.tasks.generation import Slot, check_count, check_range, plan, record_of, stream
+from relfast.tasks.generation import Slot, check_count, plan, record_of, stream
 from relfast.tasks.rel_c import C1, C2, C3
 from relfast.tasks.rel_c.parameters import (
-    MAX_GROUP_SIZE,
-    MAX_SIZE,
     IsomerSetParameters,
     MissingIsomersParameters,
     MotifParameters,
-    Odd,
-    Strategy,
     UniverseParameters,
 )
 
@@ -48,17 +45,18 @@ def generate(
     UsageError
         A parameter is out of range, or no record can be made with it.
     """
+    check_count(n, seed)
     name = get_task(task).name
     if name == "REL-C2":
-        return common_motifs(n, seed, MotifParameters(**parameters))
+        return common_motifs(n, seed, declared(MotifParameters, parameters))
 
     def progress(formula: str, found: int) -> None:
         if tell is not None:
             tell(f"isomers of {formula}: {found:,} found (kept for the next time)")
 
     if name == "REL-C1":
-        return isomer_sets(n, seed, IsomerSetParameters(**parameters), progress)
-    return missing_isomers(n, seed, MissingIsomersParameters(**parameters), progress)
+        return isomer_sets(n, seed, declared(IsomerSetParameters, parameters), progress)
+    return missing_isomers(n, seed, declared(MissingIsomersParameters, parameters), progress)
 
 
 # Shared by the questions of REL-C.
@@ -139,8 +137,8 @@ class _Universes(NamedTuple):
 def _universes(params: UniverseParameters, progress: Progress | None) -> _Universes:
     """Enumerate the isomers of the formulas, and keep universes of a permitted size."""
     low, high = params.universe_min, params.universe_max
-    check_range("universe_min", low, 2, 10**7)
-    check_range("universe_max", high, low, 10**7)
+    if low > high:
+        raise UsageError(f"universe_max must not be below universe_min, {low:,}, as {high:,} is")
     found = {}
     for formula in dict.fromkeys(map(hill, params.formulas or DEFAULT_FORMULAS)):
         universe = isomers(formula, params.keep, progress)
@@ -156,13 +154,6 @@ def _universes(params: UniverseParameters, progress: Progress | None) -> _Univer
     return _Universes(found, (*found, params.keep))
 
 
-def _check_sizes(name: str, sizes: Sequence[int], least: int, most: int = MAX_SIZE) -> None:
-    if not sizes:
-        raise UsageError(f"{name} must name at least one size")
-    for size in sizes:
-        check_range(name, size, least, most)
-
-
 def isomer_sets(
     n: int, seed: int, params: IsomerSetParameters, progress: Progress | None = None
 ) -> Iterator[dict[str, Any]]:
@@ -171,13 +162,8 @@ def isomer_sets(
     Raises
     ------
     UsageError
-        A parameter is out of range, or no formula has enough isomers.
+        No formula has enough isomers.
     """
-    check_count(n, seed)
-    _check_sizes("sizes", params.sizes, 2)
-    check_range("yes_fraction", params.yes_fraction, 0.0, 1.0)
-    if params.odd not in get_args(Odd):
-        raise UsageError(f"odd: {' or '.join(get_args(Odd))}, not {params.odd!r}")
     universes = _universes(params, progress)
     if params.odd == "any" and params.yes_fraction < 1 and len(universes.of) < 2:
         raise UsageError("a no record needs a molecule of another formula: name at least two formulas")
@@ -248,8 +234,6 @@ def missing_isomers(
 
     Raises what `isomer_sets` raises.
     """
-    check_count(n, seed)
-    _check_sizes("given", params.given, 1)
     universes = _universes(params, progress)
     for size in params.given:
         universes.with_isomers(size + 1, f"given {size}")
@@ -321,19 +305,10 @@ def common_motifs(n: int, seed: int, params: MotifParameters) -> Iterator[dict[s
     Raises
     ------
     UsageError
-        A parameter is out of range, or the bank has no group with a motif.
+        The bank has no group with a motif.
     InputError
         The bank cannot be read.
     """
-    check_count(n, seed)
-    _check_sizes("sizes", params.sizes, 2, MAX_GROUP_SIZE)
-    check_range("min_atoms", params.min_atoms, 1, 100)
-    check_range("gold_share", params.gold_share, 0.0, 1.0)
-    lowest, highest = params.tanimoto
-    check_range("tanimoto", lowest, 0.0, 1.0)
-    check_range("tanimoto", highest, lowest, 1.0)
-    if params.strategy not in get_args(Strategy):
-        raise UsageError(f"strategy: {', '.join(get_args(Strategy))}, not {params.strategy!r}")
     bank = params.bank if isinstance(params.bank, Bank) else load_bank(params.bank, params.min_atoms)
     return _records(n, seed, bank, params)
 

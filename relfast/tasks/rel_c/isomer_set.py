@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from relfast.records import Batch, Extracted, Options, Outcome, Record
+from relfast.records import Batch, Extracted, Options, Outcome
 from relfast.tasks.rel_c.extract import extract_label
 
 _VOTES: Final[dict[str | None, int]] = {"No": 2, "Yes": 3}
 """Votes of the labels, equal to those of the kernel."""
 
 
-def extract(record: Record, options: Options) -> Extracted[str | None]:
-    """See `relfast.tasks.base.TaskScorer`."""
-    return extract_label(record.response, options)
+extract = extract_label
 
 
 def score(batch: Batch, options: Options) -> list[Outcome]:

@@ -11,17 +11,16 @@ from relfast_kernels.compiled import native
 from relfast_kernels.smiles.layouts import FINGERPRINT_MASK, INVALID_VOTE
 
 from relfast.chem.smiles_table import Match
-from relfast.records import Batch, Extracted, Outcome, Record
+from relfast.records import Batch, Extracted, Outcome
 from relfast.support.interrupts import uninterrupted
+from relfast.tasks.facts import agreement
 from relfast.tasks.rel_c import RelCOptions
 from relfast.tasks.rel_c.extract import extract_molecules
 
 _TEXT: Final = frozenset((str,))
 
 
-def extract(record: Record, options: RelCOptions) -> Extracted[list[str]]:
-    """See `relfast.tasks.base.TaskScorer`."""
-    return extract_molecules(record.response, options)
+extract = extract_molecules
 
 
 def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
@@ -48,11 +47,7 @@ def given_of(answer: Any) -> list[str]:
 
 def measures(tp: int, n_pred: int, n_gold: int) -> dict[str, Any]:
     """A row's metrics from counts: true and false positives, precision, recall and F1 (0 if undefined)."""
-    fp, fn = n_pred - tp, n_gold - tp
-    precision = tp / n_pred if n_pred else 0.0
-    recall = tp / n_gold if n_gold else 0.0
-    f1 = 2 * precision * recall / (precision + recall) if tp else 0.0
-    return {"tp": tp, "fp": fp, "fn": fn, "precision": precision, "recall": recall, "f1": f1}
+    return {"tp": tp, "fp": n_pred - tp, "fn": n_gold - tp, **agreement(tp, n_pred, n_gold)}
 
 
 def _score_one(answer: object, extracted: Extracted[list[str]], options: RelCOptions) -> Outcome:

@@ -29,7 +29,7 @@ from zlib import crc32
 from relfast.chem.common_substructure import Compared, Pair, Prepared, constant_in, prepared
 from relfast.chem.common_substructure import judge as judge_pair
 from relfast.chem.smiles_table import has_isotope, same_clean_molecule
-from relfast.records import Batch, Extracted, Outcome, Record
+from relfast.records import Batch, Extracted, Outcome
 from relfast.support.interrupts import uninterrupted
 from relfast.tasks.rel_c import RelCOptions
 from relfast.tasks.rel_c.extract import extract_molecule
@@ -50,9 +50,7 @@ MAX_SEARCHED: Final = 60
 two grids of 100 atoms take RDKit seconds a candidate."""
 
 
-def extract(record: Record, options: RelCOptions) -> Extracted[str | None]:
-    """See `relfast.tasks.base.TaskScorer`."""
-    return extract_molecule(record.response, options)
+extract = extract_molecule
 
 
 def gold_of(answer: object) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
 
-from relfast.parameters import Choice, Flag, Number, Pair, Sizes, Text, Whole, parameter
+from relfast.parameters import Choice, Flag, Number, Pair, Sizes, Text, Texts, Whole, parameter
 
 if TYPE_CHECKING:
     from relfast.chem.bank import Bank
@@ -31,7 +31,7 @@ class UniverseParameters:
 
     formulas: Sequence[str] | None = parameter(
         None,
-        Text(),
+        Texts(),
         "Draw from these, e.g. C5H8Br2 (repeatable).  [default: 105 small organic formulas]",
         flag="--formula",
         metavar="FORMULA",
@@ -52,7 +52,7 @@ class IsomerSetParameters(UniverseParameters):
     about: ClassVar[str] = "Make REL-C1 records: are these molecules constitutional isomers?"
 
     sizes: Sequence[int] = parameter(
-        PUBLISHED_SIZES, Sizes(), f"Molecules of a question, in turn, 2 to {MAX_SIZE:,}."
+        PUBLISHED_SIZES, Sizes(2, MAX_SIZE), f"Molecules of a question, in turn, 2 to {MAX_SIZE:,}."
     )
     yes_fraction: float = parameter(0.5, Number(0, 1), "Share of yes records.")
     odd: Odd = parameter(
@@ -70,8 +70,15 @@ class MissingIsomersParameters(UniverseParameters):
     about: ClassVar[str] = "Make REL-C3 records: name the isomers that a list leaves out."
 
     given: Sequence[int] = parameter(
-        PUBLISHED_SIZES, Sizes(), f"Molecules given in a question, in turn, 1 to {MAX_SIZE:,}."
+        PUBLISHED_SIZES, Sizes(1, MAX_SIZE), f"Molecules given in a question, in turn, 1 to {MAX_SIZE:,}."
     )
+
+
+class _BankOrPath(Text):
+    """A path, or a `Bank`, which stays as it is."""
+
+    def check(self, name: str, value: object) -> Any:
+        return value if hasattr(value, "similar_group") else super().check(name, value)
 
 
 @dataclass(frozen=True)
@@ -88,19 +95,19 @@ class MotifParameters:
 
     bank: str | Path | Bank | None = parameter(
         None,
-        Text(),
+        _BankOrPath(),
         "One SMILES a line, plain or gzip.  [default: the molecules of the published records]",
         metavar="FILE",
     )
     sizes: Sequence[int] = parameter(
-        PUBLISHED_SIZES, Sizes(), f"Molecules of a question, in turn, 2 to {MAX_GROUP_SIZE}."
+        PUBLISHED_SIZES, Sizes(2, MAX_GROUP_SIZE), f"Molecules of a question, in turn, 2 to {MAX_GROUP_SIZE}."
     )
     strategy: Strategy = parameter(
         "similarity", Choice(get_args(Strategy)), "What the molecules of a group have in common."
     )
     min_atoms: int = parameter(8, Whole(1, 100), "Fewest heavy atoms of gold.")
     tanimoto: tuple[float, float] = parameter(
-        (0.35, 0.90), Pair(), "Similarity to the group's first molecule, from 0 to 1.", metavar="LOW HIGH"
+        (0.35, 0.90), Pair(0, 1), "Similarity to the group's first molecule, from 0 to 1.", metavar="LOW HIGH"
     )
     whole_rings: bool = parameter(
         False,

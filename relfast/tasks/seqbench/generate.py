@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 from relfast_kernels.layouts import ACTIONS, NO_DOOR
 
 from relfast.errors import UsageError, WorkerError
-from relfast.parameters import parameters_of
-from relfast.tasks.generation import check_range
+from relfast.parameters import Whole, declared, parameters_of
 from relfast.tasks.seqbench.actions import CODES
 from relfast.tasks.seqbench.maze import column_letters, edge_lists
 from relfast.tasks.seqbench.parameters import DEFAULT_BIN_WIDTH, MAX_SIDE, Parameters, most_moves
@@ -572,8 +571,8 @@ def make_rows(
     """
     kinds = mazes_of(covering(_variants(parameters), tell))
     total = n * len(kinds)
-    check_range("n", total, 0, SEEDS_PER_RUN)
-    check_range("seed", seed, 0, MAX_SEED)
+    Whole(0, SEEDS_PER_RUN).check("number of records", total)
+    Whole(0, MAX_SEED).check("seed", seed)
     make = partial(_rows_of, seed, kinds)
     # the first here, where it can be told how it goes; mostly they all go alike
     first, rest = range(min(1, total)), range(1, total)
@@ -617,7 +616,10 @@ def _variants(parameters: dict[str, Any]) -> list[Parameters]:
     repeated = [one.name for one in parameters_of(Parameters) if one.repeat and one.name in given][::-1]
     values = [given.pop(name) for name in repeated]
     several = [value if isinstance(value, (tuple, list)) else (value,) for value in values]
-    return [Parameters(**given, **dict(zip(repeated, chosen, strict=True))) for chosen in product(*several)]
+    return [
+        declared(Parameters, {**given, **dict(zip(repeated, chosen, strict=True))})
+        for chosen in product(*several)
+    ]
 
 
 def _rows_of(seed: int, kinds: _Kinds, indices: Sequence[int], tell: Tell | None = None) -> list[Row]:

@@ -18,7 +18,7 @@ from relfast_kernels.maze import layouts
 
 from relfast.errors import InputError
 from relfast.records import Batch, Extracted, Options, Outcome, Record
-from relfast.tasks.reasoning import read_strictly, strip_reasoning
+from relfast.tasks.reasoning import has_surrogate, read_strictly, strip_reasoning
 from relfast.tasks.seqbench.actions import encode
 from relfast.tasks.seqbench.machine import machine
 from relfast.tasks.seqbench.maze import Fields, Source
@@ -88,7 +88,6 @@ class ProblemCache:
     def __init__(self, limit: int = CACHE_BYTES) -> None:
         self.limit = limit
         self.n_bytes = 0
-        self.misses = 0
         self._lock = threading.Lock()
         self._entries: OrderedDict[bytes, Problem | str] = OrderedDict()
 
@@ -104,7 +103,6 @@ class ProblemCache:
         except InputError as error:
             entry = str(error)
         with self._lock:
-            self.misses += 1
             if key not in self._entries:
                 self._entries[key] = entry
                 self.n_bytes += _size(entry)
@@ -128,10 +126,9 @@ _OF_NO_MAZE: Final = dict.fromkeys(("valid", "optimal", "legal_ratio", "violatio
 """Metrics that are None if nothing describes the maze."""
 
 
-def extract(record: Record, options: Options) -> Extracted[str]:
+def extract(response: object, options: Options) -> Extracted[str]:
     """The text of a response; `score` finds out whether it has a plan. The kernel cuts the reasoning, except
     that custom reasoning marks, which it does not know, are cut here."""
-    response = record.response
     if not isinstance(response, str):
         return Extracted("", False, "not_text")
     return _cut(response, options) if options.reasoning else Extracted(response)
@@ -178,22 +175,13 @@ def _scored(attempts: Sequence[Attempt], options: Options) -> list[Outcome]:
     if options.reasoning or not (options.strict or options.strip_reasoning):
         return _outcomes(attempts, options, 0)[0]
     outcomes, certain = _outcomes(attempts, options, layouts.CUTS_REASONING)
-    left = [at for at, flag in enumerate(certain) if not flag or _has_surrogate(attempts[at].response)]
+    left = [at for at, flag in enumerate(certain) if not flag or has_surrogate(attempts[at].response)]
     if left:
         cut = [(attempts[at], _cut(attempts[at].response, options)) for at in left]
         again = [each._replace(response=text.value, reason=each.reason or text.reason) for each, text in cut]
         for at, outcome in zip(left, _outcomes(again, options, 0)[0], strict=True):
             outcomes[at] = outcome
     return outcomes
-
-
-def _has_surrogate(text: str) -> bool:
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            return True
-    return False
 
 
 def gold_of(record: Record) -> tuple[Fields, Problem | str]:

@@ -91,7 +91,9 @@ def test_all_published_alignments() -> None:
 
 
 def judged(records: list[Record], options: AllOptions) -> list[Outcome]:
-    return realign_scorer.score([(one, realign_scorer.extract(one, options)) for one in records], options)
+    return realign_scorer.score(
+        [(one, realign_scorer.extract(one.response, options)) for one in records], options
+    )
 
 
 def record(response: Any, gold: Any = GOLD, index: int = 0, row: dict[str, Any] | None = None) -> Record:
@@ -470,7 +472,7 @@ def test_the_answers_of_real_solutions_are_read_as_their_sources_read_them() -> 
     differ = []
     n_without = 0
     for row in ROWS:
-        extracted = realign_scorer.extract(record(row["llm_solution"]), AllOptions(policy="strict"))
+        extracted = realign_scorer.extract(row["llm_solution"], AllOptions(policy="strict"))
         if not has_form(row):
             n_without += 1
             assert extracted.reason == "no_answer", row["id"]
