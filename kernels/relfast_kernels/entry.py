@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Buffer: TypeAlias = Any
+    """An array of numbers; in plain Python, where they are faster, also bytes, a bytearray or a list."""
     Ints = NDArray[np.int64]
     Ints32 = NDArray[np.int32]
     Ints8 = NDArray[np.int8]
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
 else:
     _Structure, _StructureType = ctypes.Structure, type(ctypes.Structure)
     # names of types only, as importing this must not load numpy
-    Ints = Ints32 = Ints8 = Bytes = Words = Doubles = Singles = "an array"
+    Buffer = Ints = Ints32 = Ints8 = Bytes = Words = Doubles = Singles = "an array"
 
 Int: Any = ctypes.c_int64
 Int32: Any = ctypes.c_int32

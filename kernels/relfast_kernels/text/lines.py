@@ -87,6 +87,7 @@ from relfast_kernels.layouts import (
     WANTS_RECORDS,
     WANTS_SCRATCH,
 )
+from relfast_kernels.text.ascii import BLANKS, LF
 from relfast_kernels.text.characters import is_utf8
 from relfast_kernels.text.columns import (
     DIGESTS_PROMPT,
@@ -104,7 +105,12 @@ from relfast_kernels.text.columns import (
     MEMBER_NAME_END,
     STEP_MEMBER,
 )
-from relfast_kernels.text.find import BLANKS, LF, copy, digest, find_byte, skip
+from relfast_kernels.text.find import (
+    copy,
+    digest,
+    find_byte,
+    skip,
+)
 from relfast_kernels.text.json_scan import is_null, put_json, tokenise
 from relfast_kernels.text.json_strings import put_text
 from relfast_kernels.text.layouts import Golds, Held, Judging, Outline, Scan, Table, Work

@@ -36,30 +36,15 @@ from relfast_kernels.layouts import (
     ITEM_TEXT,
     START,
 )
-from relfast_kernels.text.find import (
-    DIGITS,
-    byte_set,
-    find_byte,
-    hexadecimal,
-    put_point,
-    same_bytes,
-    skip,
-    skip_back,
-)
+from relfast_kernels.text import ascii
+from relfast_kernels.text.ascii import DIGITS, byte_set
+from relfast_kernels.text.find import find_byte, hexadecimal, put_point, same_bytes, skip, skip_back
 
 NAMES: Final = np.frombuffer("".join(ACTIONS).encode(), np.uint8)
 NAME_AT: Final = np.cumsum([0, *map(len, ACTIONS)])
 
-_NEWLINE: Final = 10
 _SPACES: Final = byte_set("\t\n\r ")
-_DOUBLE, _SINGLE, _COMMA = 34, 39, 44
-_ROUND_OPEN, _ROUND_CLOSE, _SQUARE_OPEN, _SQUARE_CLOSE = 40, 41, 91, 93
-_MINUS, _ZERO, _NINE = 45, 48, 57
 
-BACKSLASH: Final = 92
-COLON: Final = 58
-_SEVEN: Final = 55
-_SMALL_U, _BIG_U, _SMALL_X = 117, 85, 120
 
 _LETTERS: Final = {
     "\\": "\\", "'": "'", '"': '"', "/": "/",
@@ -90,25 +75,30 @@ def _read_escape(text: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
     after = int(text[at + 1])
     if _MEANING[after] != 0:
         return int(_MEANING[after]), 2
-    if after == _NEWLINE:
+    if after == ascii.LF:
         return -1, 2
     point = -1
     length = 1
-    if _ZERO <= after <= _SEVEN:
+    if ascii.ZERO <= after <= ascii.SEVEN:
         point = 0
-        while length < 4 and at + length < end and _ZERO <= text[at + length] <= _SEVEN:
-            point = point * 8 + int(text[at + length]) - _ZERO
+        while length < 4 and at + length < end and ascii.ZERO <= text[at + length] <= ascii.SEVEN:
+            point = point * 8 + int(text[at + length]) - ascii.ZERO
             length += 1
-    elif after == _SMALL_X:
+    elif after == ascii.LOWER_X:
         point = hexadecimal(text, at + 2, end, 2)
         length = 4
-    elif after == _BIG_U:
+    elif after == ascii.UPPER_U:
         point = hexadecimal(text, at + 2, end, 8)
         length = 10
-    elif after == _SMALL_U:
+    elif after == ascii.LOWER_U:
         point = hexadecimal(text, at + 2, end, 4)
         length = 6
-        if _HIGH <= point < _LOW and at + 7 < end and text[at + 6] == BACKSLASH and text[at + 7] == _SMALL_U:
+        if (
+            _HIGH <= point < _LOW
+            and at + 7 < end
+            and text[at + 6] == ascii.BACKSLASH
+            and text[at + 7] == ascii.LOWER_U
+        ):
             low = hexadecimal(text, at + 8, end, 4)
             if _LOW <= low < _AFTER_LOW:
                 point = 0x10000 + ((point - _HIGH) << 10) + low - _LOW
@@ -132,18 +122,18 @@ def undo_escapes(text: NDArray[np.uint8], begin: int, end: int, to: int) -> tupl
     while at < end:
         byte = int(text[at])
         length = 1
-        if byte == BACKSLASH and at + 1 < end:
+        if byte == ascii.BACKSLASH and at + 1 < end:
             point, length = _read_escape(text, at, end)
             if point < 0 and length > 1:
                 at += length
                 continue
-            if point >= 0x80:
+            if point >= ascii.BEYOND_ASCII:
                 to = put_point(text, to, point)
                 at += length
                 continue
             if point >= 0:
                 byte = point
-        if byte == COLON and colon < 0:
+        if byte == ascii.COLON and colon < 0:
             colon = to
         text[to] = byte
         to += 1
@@ -275,7 +265,7 @@ def scan(
     at = begin
     while at < end:
         if level == 0:
-            at = find_byte(text, at, end, _SQUARE_OPEN)
+            at = find_byte(text, at, end, ascii.SQUARE_OPEN)
             level = 1
             after_value = False
             outer_at, outer_base, outer_count, outer_known, outer_plans = at, 0, 0, 0, n_plans
@@ -285,24 +275,24 @@ def scan(
         if _SPACES[byte]:
             at += 1
             continue
-        if byte == _COMMA and after_value:
+        if byte == ascii.COMMA and after_value:
             after_value = False
             retry = -1
             at += 1
             continue
-        if (byte == _SINGLE or byte == _DOUBLE) and not after_value:
+        if (byte == ascii.APOSTROPHE or byte == ascii.QUOTE) and not after_value:
             colon = -1
             escaped = False
             close = at + 1
             while close < end:
                 inside = int(text[close])
                 if _STOPS[inside]:
-                    if inside == byte or inside == _NEWLINE:
+                    if inside == byte or inside == ascii.LF:
                         break
-                    if inside == BACKSLASH:
+                    if inside == ascii.BACKSLASH:
                         escaped = True
                         close += 1
-                    elif inside == COLON and colon < 0:
+                    elif inside == ascii.COLON and colon < 0:
                         colon = close
                 close += 1
             if close < end and text[close] == byte:
@@ -327,7 +317,7 @@ def scan(
             level = 0
             at += 1
             continue
-        opens = (byte == _SQUARE_OPEN or byte == _ROUND_OPEN) and not after_value
+        opens = (byte == ascii.SQUARE_OPEN or byte == ascii.ROUND_OPEN) and not after_value
         if opens and level == 2 and inner_list:
             # a third bracket: the pair becomes the list
             level = 1
@@ -335,13 +325,13 @@ def scan(
             outer_known, outer_plans = inner_known, inner_plans
         if opens and level == 1:
             level = 2
-            inner_square = inner_list = byte == _SQUARE_OPEN
+            inner_square = inner_list = byte == ascii.SQUARE_OPEN
             inner_at, inner_base, inner_count = at, outer_base + outer_count, 0
             inner_known, inner_plans = 0, n_plans
             retry = -1
             at += 1
             continue
-        if level == 2 and byte == (_SQUARE_CLOSE if inner_square else _ROUND_CLOSE):
+        if level == 2 and byte == (ascii.SQUARE_CLOSE if inner_square else ascii.ROUND_CLOSE):
             at += 1
             if inner_list and inner_known > 0 and (not kept or work[inner_base, ITEM_KIND] == START):
                 kept = starts and work[inner_base, ITEM_KIND] == START
@@ -359,7 +349,7 @@ def scan(
             after_value = True
             retry = -1
             continue
-        if level == 1 and byte == _SQUARE_CLOSE:
+        if level == 1 and byte == ascii.SQUARE_CLOSE:
             at += 1
             level = 0
             if outer_known > 0 and (not kept or work[outer_base, ITEM_KIND] == START):
@@ -372,7 +362,7 @@ def scan(
                 spans[slot, 2] = accept(text, work[outer_base : outer_base + n_items], plan)
                 n_plans += 1
             continue
-        if level == 2 and not after_value and (_ZERO <= byte <= _NINE or byte == _MINUS):
+        if level == 2 and not after_value and (ascii.ZERO <= byte <= ascii.NINE or byte == ascii.HYPHEN):
             close = skip(text, at + 1, end, DIGITS)
             _put_string(text, at, close, -1, work[inner_base + inner_count])
             inner_count += 1
