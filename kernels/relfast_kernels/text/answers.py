@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Buffer, Bytes
-from relfast_kernels.text import ascii
 from relfast_kernels.text.ascii import byte_set
 from relfast_kernels.text.dress import FENCED, undress
 from relfast_kernels.text.find import find_byte, line_start, places_below, skip, skip_back

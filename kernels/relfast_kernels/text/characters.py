@@ -15,9 +15,9 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes
-from relfast_kernels.text import ascii
 from relfast_kernels.text.ascii import continues, small
 from relfast_kernels.text.find import find_digit_or_high, find_outside
 from relfast_kernels.text.vectors import WIDTH, equal, first, load, within

@@ -14,10 +14,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+import relfast_kernels.text.ascii as ascii
 import relfast_kernels.text.form_table as table
 from relfast_kernels.compiled.jit import kernel, step
 from relfast_kernels.entry import Bytes, Ints32
-from relfast_kernels.text import ascii
 from relfast_kernels.text.ascii import DIGITS, LETTERS, SPACES, byte_set, is_alnum
 from relfast_kernels.text.characters import decode, two_stages
 from relfast_kernels.text.find import begins_with, copy, listed, put_point, skip, skip_back

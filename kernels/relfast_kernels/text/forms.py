@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes
-from relfast_kernels.text import ascii
 from relfast_kernels.text.ascii import BLANKS, DIGITS, byte_set, is_alnum, is_wordy
 from relfast_kernels.text.dress import FENCED, HASHES
 from relfast_kernels.text.find import skip, skip_back

@@ -16,9 +16,9 @@ from typing import Final
 
 import numpy as np
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes, Ints
-from relfast_kernels.text import ascii
 from relfast_kernels.text.ascii import BLANKS, LETTERS, byte_set, continues, is_wordy
 from relfast_kernels.text.dress import FENCED, HASHES, NO_END, PLAIN, undress, undress_up_to
 from relfast_kernels.text.find import find_byte, line_start, same_as, skip, skip_back

@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Buffer, Bytes, Ints
-from relfast_kernels.text import ascii
 from relfast_kernels.text.ascii import byte_set, small
 from relfast_kernels.text.characters import skip_white, skip_white_back
 from relfast_kernels.text.find import begins_with, copy, find_byte, find_either, listed, skip

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Buffer, Bytes, Ints
 from relfast_kernels.layouts import (
@@ -40,7 +41,6 @@ from relfast_kernels.layouts import (
     TOKEN_START,
     TP_SHIFT,
 )
-from relfast_kernels.text import ascii
 from relfast_kernels.text.answers import SEVERAL, read_claim
 from relfast_kernels.text.ascii import byte_set, small
 from relfast_kernels.text.characters import find_number, is_word, skip_number, white_length

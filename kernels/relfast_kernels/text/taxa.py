@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes, Ints
-from relfast_kernels.text import ascii
 from relfast_kernels.text.ascii import BLANKS, DIGITS, WHITE, byte_set, is_alnum, is_wordy
 from relfast_kernels.text.dress import undress
 from relfast_kernels.text.find import begins_with, find_byte, line_start, listed, skip, skip_back

@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes
-from relfast_kernels.text import ascii
 from relfast_kernels.text.ascii import (
     BLANKS,
     DIGITS,
