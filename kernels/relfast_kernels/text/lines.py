@@ -113,7 +113,7 @@ from relfast_kernels.text.find import (
 )
 from relfast_kernels.text.json_scan import is_null, put_json, tokenise
 from relfast_kernels.text.json_strings import put_text
-from relfast_kernels.text.layouts import Golds, Held, Judging, Outline, Scan, Table, Work
+from relfast_kernels.text.layouts import Golds, Held, Judging, Outline, Response, Room, Scan, Table, Work
 from relfast_kernels.text.projection import (
     LEFT_OUT,
     OF_GOLD,
@@ -432,8 +432,7 @@ def _take_gold(golds: Golds, gold: int, settings: Ints, work: Work, scratch: Byt
     task = row[GOLD_TASK]
     if task < 0 or tokenise(golds.text, row[GOLD_TEXT_AT], row[GOLD_TEXT_STOP], work.tape, 0) < 0:
         return -1
-    details, strict = settings[SET_DETAILS] != 0, settings[SET_STRICT] != 0
-    return int(read_gold(golds.text, work.tape, 0, task, details, strict, work, scratch, used))
+    return int(read_gold(golds.text, work.tape, 0, task, settings, work, scratch, used))
 
 
 @kernel
@@ -446,13 +445,10 @@ def _score_record(
     source = data if record[RECORD_TEXT_PLACE] == IN_DATA else scratch
     strict = settings[SET_STRICT] != 0
     beyond = used + 2 * (last - begin) + 8 if settings[SET_DETAILS] != 0 or strict else used
+    response, room = Response(source, begin, last), Room(scratch, used, beyond)
     if strict:
-        return score_strictly(
-            source, begin, last, task, settings, golds.text, work, scratch, used, beyond, record
-        )
-    return score_as_published(
-        source, begin, last, task, settings, golds.text, work, scratch, used, beyond, record
-    )
+        return score_strictly(response, task, settings, golds.text, work, room, record)
+    return score_as_published(response, task, settings, golds.text, work, room, record)
 
 
 @kernel

@@ -12,7 +12,7 @@ is then a span of the text as it was written, since undressing changes letters:
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -169,14 +169,23 @@ def _skip_fillers(text: Bytes, begin: int, end: int, stop: int) -> int:
     return begin
 
 
-@kernel
-def _held(
-    text: Bytes, first: int, last: int, end: int, fences: Fences, work: Bytes, to: int, high: int,
-    form: int, inside: int, quoted: bool,
-) -> tuple[int, int]:  # fmt: skip
-    """Begin and end, in ``text``, of what a form holds from work[inside] on; equal if it holds nothing.
+class _Shown(NamedTuple):
+    """The paragraph text[first:last] of a text that ends at ``end``, undressed: work[to:high]."""
 
-    ``work[to:high]`` is the paragraph text[first:last], undressed."""
+    text: Bytes
+    first: int
+    last: int
+    end: int
+    fences: Fences
+    work: Bytes
+    to: int
+    high: int
+
+
+@kernel
+def _held(shown: _Shown, form: int, inside: int, quoted: bool) -> tuple[int, int]:
+    """Begin and end, in ``text``, of what a form holds from work[inside] on; equal if it holds nothing."""
+    text, first, last, end, fences, work, to, high = shown
     begin = skip(work, inside, high, _WHITE)
     if form == IS_LABEL or form == IS_HASHED:
         begin = _skip_fillers(work, begin, high, _value_end(work, begin, high, form, quoted))
@@ -210,7 +219,7 @@ def _below(
     high = undress(text, first, last, fences, work, to)
     if high == to or work[to] == FENCED:
         return last, last
-    return _held(text, first, last, end, fences, work, to, high, form, to, False)
+    return _held(_Shown(text, first, last, end, fences, work, to, high), form, to, False)
 
 
 @kernel
@@ -256,10 +265,8 @@ def find_form(
                     tries += 1
                     begin = behind = last
                     if not crossed:
-                        begin, behind = _held(
-                            text, first, last, end, fences, work, to, high, form, inside,
-                            seen & QUOTED != 0,
-                        )  # fmt: skip
+                        shown = _Shown(text, first, last, end, fences, work, to, high)
+                        begin, behind = _held(shown, form, inside, seen & QUOTED != 0)
                     elif form == IS_TAG:
                         behind = _closing_tag(text, last, end)
                     else:

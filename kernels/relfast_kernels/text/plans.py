@@ -227,14 +227,14 @@ class _List(NamedTuple):
 
     at: int
     base: int
-    count: int
+    size: int
     known: int
     plans: int
 
 
 @step
 def _with_item(opened: _List, known: bool) -> _List:
-    return _List(opened.at, opened.base, opened.count + 1, opened.known + known, opened.plans)
+    return _List(opened.at, opened.base, opened.size + 1, opened.known + known, opened.plans)
 
 
 @kernel
@@ -272,7 +272,7 @@ def _accept_list(
     """Accept a list that ends before ``stop`` as the plan, with its span; how many plans there are then."""
     slot = n_plans % len(spans)
     spans[slot, 0], spans[slot, 1] = opened.at, stop
-    spans[slot, 2] = accept(text, work[opened.base : opened.base + opened.count], plan)
+    spans[slot, 2] = accept(text, work[opened.base : opened.base + opened.size], plan)
     return n_plans + 1
 
 
@@ -322,7 +322,7 @@ def scan(
             at, after_value, retry = at + 1, False, -1
             continue
         if (byte == ascii.APOSTROPHE or byte == ascii.QUOTE) and not after_value:
-            row = outer.base + outer.count if level == 1 else inner.base + inner.count
+            row = outer.base + outer.size if level == 1 else inner.base + inner.size
             stop = _read_string(text, at, end, work, row)
             if stop == at:
                 level, at = 0, at + 1
@@ -340,18 +340,18 @@ def scan(
         if opens and level == 1:
             level = 2
             is_square = is_list = byte == ascii.SQUARE_OPEN
-            inner = _List(at, outer.base + outer.count, 0, 0, n_plans)
+            inner = _List(at, outer.base + outer.size, 0, 0, n_plans)
             at, retry = at + 1, -1
             continue
         if level == 2 and byte == (ascii.SQUARE_CLOSE if is_square else ascii.ROUND_CLOSE):
             at += 1
             if is_list and inner.known > 0 and (not kept or work[inner.base, ITEM_KIND] == START):
                 kept = starts and work[inner.base, ITEM_KIND] == START
-                n_items = inner.count
+                n_items = inner.size
                 n_plans = _accept_list(text, work, inner, at, n_plans, plan, spans)
-            if inner.count == 0:
+            if inner.size == 0:
                 _put_string(text, inner.at, at, -1, work[inner.base])
-            _fold(text, work, inner.base, inner.count, inner.at, at)
+            _fold(text, work, inner.base, inner.size, inner.at, at)
             outer = _with_item(outer, work[inner.base, ITEM_KIND] != BAD)
             level, after_value, retry = 1, True, -1
             continue
@@ -360,13 +360,13 @@ def scan(
             level = 0
             if outer.known > 0 and (not kept or work[outer.base, ITEM_KIND] == START):
                 kept = starts and work[outer.base, ITEM_KIND] == START
-                n_items = outer.count
+                n_items = outer.size
                 # what was counted as plans within this one are its pairs
                 n_plans = _accept_list(text, work, outer, at, outer.plans, plan, spans)
             continue
         if level == 2 and not after_value and (DIGITS[byte] or byte == ascii.HYPHEN):
             stop = skip(text, at + 1, end, DIGITS)
-            _put_string(text, at, stop, -1, work[inner.base + inner.count])
+            _put_string(text, at, stop, -1, work[inner.base + inner.size])
             inner = _with_item(inner, False)
             at, is_list, after_value, retry = stop, False, True, -1
             continue

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from string import ascii_letters, digits
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,14 @@ from relfast_kernels.text.marks import (
 
 def _bytes(name: str) -> Bytes:
     return np.frombuffer(name.encode(), np.uint8)
+
+
+class PackedMarks(NamedTuple):
+    """Marks as arrays; see `Names`."""
+
+    pool: Bytes
+    places: Ints
+    beginnings: Ints
 
 
 def _arrays(marks: Sequence[tuple[str, str]]) -> tuple[Bytes, Ints, Ints]:
@@ -116,9 +124,9 @@ def _possible(text: Bytes, at: int, end: int, beginnings: Ints) -> int:
 
 
 @kernel
-def _mark_at(text: Bytes, at: int, end: int, pool: Bytes, places: Ints, beginnings: Ints) -> tuple[int, int]:
-    """The number of the mark at ``at`` (-1: none), and where it ends; of several the shortest. ``pool``,
-    ``places`` and ``beginnings`` are those of `Names`."""
+def _mark_at(text: Bytes, at: int, end: int, names: PackedMarks) -> tuple[int, int]:
+    """The number of the mark at ``at`` (-1: none), and where it ends; of several the shortest."""
+    pool, places, beginnings = names
     found, stop = -1, end + 1
     possible = _possible(text, at, end, beginnings) if at < end else 0
     for k in range(0, len(places) if possible != 0 else 0, 4):
@@ -228,15 +236,13 @@ def _final_message(text: Bytes, start: int, end: int, has_bracket: bool) -> int:
 
 
 @kernel
-def _ends_with_closings(
-    text: Bytes, at: int, end: int, pool: Bytes, places: Ints, beginnings: Ints
-) -> tuple[bool, int]:
+def _ends_with_closings(text: Bytes, at: int, end: int, names: PackedMarks) -> tuple[bool, int]:
     """Whether only white space and closing marks stand from ``at`` to ``end``, and where else they stop."""
     while True:
         at = skip_white(text, at, end)
         if at >= end:
             return True, end
-        name, stop = _mark_at(text, at, end, pool, places, beginnings)
+        name, stop = _mark_at(text, at, end, names)
         if name < 0 or name & 1 == 0:
             return False, at
         at = stop
@@ -244,9 +250,8 @@ def _ends_with_closings(
 
 @kernel
 def cut_among(
-    text: Bytes, start: int, end: int, out: Bytes, to: int,
-    pool: Bytes, places: Ints, beginnings: Ints, own_only: bool,
-) -> tuple[int, int, bool]:  # fmt: skip
+    text: Bytes, start: int, end: int, out: Bytes, to: int, names: PackedMarks, own_only: bool
+) -> tuple[int, int, bool]:
     """`cut_reasoning` by the marks of `Names`; ``own_only``: those are `MARKS` and no others."""
     is_plain = own_only and not _has_triangle(text, start, end)
     has_bracket = not is_plain or find_either(text, start, end, ascii.LESS, ascii.SQUARE_OPEN) < end
@@ -260,15 +265,15 @@ def cut_among(
     # text is known to stand, so that closing marks before it need not look ahead
     inside = -1
     text_up_to, has_ended = start, False  # has_ended: only closing marks and blanks follow
-    here = _next_place(text, start, end, beginnings, is_plain)
+    here = _next_place(text, start, end, names.beginnings, is_plain)
     while here < end:
-        name, after = _mark_at(text, here, end, pool, places, beginnings)
+        name, after = _mark_at(text, here, end, names)
         if name < 0 or (inside >= 0 and name != inside + 1):
-            here = _next_place(text, here + 1, end, beginnings, is_plain)
+            here = _next_place(text, here + 1, end, names.beginnings, is_plain)
             continue
         if inside < 0:
             if name & 1 == 1 and not has_ended and after > text_up_to:
-                has_ended, text_up_to = _ends_with_closings(text, after, end, pool, places, beginnings)
+                has_ended, text_up_to = _ends_with_closings(text, after, end, names)
             if name & 1 == 1 and not has_ended:
                 # a mark that closes nothing drops all before it, unless nothing follows: then it is a slip
                 first, last, stop = start, start, to
@@ -276,7 +281,7 @@ def cut_among(
                 first, last, stop = _keep(text, kept, here, first, last, out, to, stop)
         inside = name if inside < 0 and name & 1 == 0 else -1
         kept = after
-        here = _next_place(text, after, end, beginnings, is_plain)
+        here = _next_place(text, after, end, names.beginnings, is_plain)
     if inside < 0 and kept < end:
         first, last, stop = _keep(text, kept, end, first, last, out, to, stop)
     if stop > to:
@@ -310,4 +315,4 @@ def cut_reasoning(text: Bytes, start: int, end: int, out: Bytes, to: int) -> tup
         Where the rest is: in ``text`` or, if it had to be put together, in ``out`` from ``to`` on
         (where there must be room for ``end - start`` bytes).
     """
-    return cut_among(text, start, end, out, to, _POOL, _PLACES, _BEGINNINGS, True)
+    return cut_among(text, start, end, out, to, PackedMarks(_POOL, _PLACES, _BEGINNINGS), True)

@@ -33,6 +33,8 @@ from relfast_kernels.layouts import (
     RECORD_PRED,
     RECORD_PRED_END,
     RECORD_VOTE,
+    SET_DETAILS,
+    SET_LEAST,
     STRING,
     TAXA_SLOTS,
     TOKEN_END,
@@ -48,7 +50,7 @@ from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GO
 from relfast_kernels.text.find import begins_with, copy, find_word, put_number, same_bytes, skip
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.json_strings import QUOTE
-from relfast_kernels.text.layouts import Work
+from relfast_kernels.text.layouts import Response, Room, Work
 from relfast_kernels.text.taxa import MAX_CLAIMED, TAXA
 
 TAXON, _TAXA = np.frombuffer(b"taxon", np.uint8), np.frombuffer(b"taxa", np.uint8)
@@ -414,10 +416,9 @@ def _share_of_vote(value: int, out: Bytes, to: int) -> int:
 
 @kernel
 def score_claim(
-    text: Bytes, start: int, end: int, reason: int, gold_data: Bytes, work: Work, details: bool,
-    least: float, scratch: Bytes, used: int, beyond: int, row: Ints,
-) -> tuple[bool, int]:  # fmt: skip
-    """Score text[start:end] as ``strict`` does: UTF-8 without reasoning.
+    response: Response, reason: int, settings: Ints, gold_data: Bytes, work: Work, room: Room, row: Ints
+) -> tuple[bool, int]:
+    """Score a response without its reasoning as ``strict`` does.
 
     Parameters
     ----------
@@ -426,10 +427,8 @@ def score_claim(
     gold_data, work
         Gold as `relfast_kernels.text.responses.read_gold` left it: ``work.gold``, and its taxa in
         ``work.spans[1]``, whose text is in ``gold_data``. (No question is read that gives taxa other names.)
-    least
-        Smallest F1 of a correct yes.
-    scratch : uint8
-        From ``used`` on JSON of taxa for details is kept; from ``beyond`` on it is work space (`read_claim`).
+    room
+        JSON of taxa is kept for details.
     row
         A record: key, vote and, for details, spans of taxa are filled in.
 
@@ -438,6 +437,9 @@ def score_claim(
     (done, used)
         Whether the row is done; else it is left to Python.
     """
+    text, start, end = response
+    scratch, used, beyond = room
+    details, least = settings[SET_DETAILS] != 0, settings.view(np.float64)[SET_LEAST]
     numbers = work.patterns
     gold_is_yes = work.gold[GOLD_VALUE] == 1
     n_gold = 0
@@ -456,15 +458,15 @@ def score_claim(
     key = B1
     total = 0
     common = 0
-    room = beyond - used - 2
+    left = beyond - used - 2
     for k in range(n_pred):
         taxon = numbers[TAXA + k]
-        room -= put_number(scratch, beyond, taxon) - beyond + 3
+        left -= put_number(scratch, beyond, taxon) - beyond + 3
         total = (total + _share_of_vote(taxon, scratch, beyond)) & _LOW
         if gold_is_yes:
             for other in range(n_gold):
                 common += numbers[GOLD + other] == taxon
-    if details and room < 0:
+    if details and left < 0:
         return False, used
     if label != 0:
         key |= FOUND

@@ -26,7 +26,7 @@ from relfast_kernels.layouts import (
     RECORD_KEY,
     RECORD_VOTE,
     SET_DETAILS,
-    SET_LEAST,
+    SET_STRICT,
     SET_STRIP,
     STRING,
     TOKEN_END,
@@ -39,7 +39,7 @@ from relfast_kernels.text.ascii import GREATER, HASH, LESS, ZERO
 from relfast_kernels.text.characters import behind_word, digit_at, is_word, skip_white
 from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
 from relfast_kernels.text.find import find_byte, find_digit, find_word, same_as
-from relfast_kernels.text.layouts import Work
+from relfast_kernels.text.layouts import Response, Room, Work
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_b import (
     NO,
@@ -120,15 +120,12 @@ _NO_ANSWER, _SEVERAL, _OUTSIDE = map(REASONS.index, ("no_answer", "several_answe
 
 @kernel
 def score_as_published(
-    text: Bytes, first: int, last: int, task: int, settings: Ints, gold_data: Bytes, work: Work,
-    scratch: Bytes, used: int, beyond: int, row: Ints,
-) -> tuple[bool, int]:  # fmt: skip
-    """Score text[first:last] as ``reference`` does.
+    response: Response, task: int, settings: Ints, gold_data: Bytes, work: Work, room: Room, row: Ints
+) -> tuple[bool, int]:
+    """Score a response as ``reference`` does.
 
     Parameters
     ----------
-    used, beyond
-        The offsets from which ``scratch`` is free: for what is kept, and for temporary data.
     row
         A record: its key, its vote, and for details its taxa are filled in.
 
@@ -137,6 +134,8 @@ def score_as_published(
     (done, used)
         Whether the row has its key; else only Python can score it.
     """
+    text, first, last = response
+    scratch, used, beyond = room
     if settings[SET_STRIP] == CUTS:
         first, last, copied = cut_reasoning(text, first, last, scratch, beyond)
         if copied:
@@ -201,10 +200,11 @@ def _read_value(
 
 @kernel
 def score_strictly(
-    text: Bytes, first: int, last: int, task: int, settings: Ints, gold_data: Bytes, work: Work,
-    scratch: Bytes, used: int, beyond: int, row: Ints,
-) -> tuple[bool, int]:  # fmt: skip
-    """Score text[first:last] as ``strict`` does; see `score_as_published`."""
+    response: Response, task: int, settings: Ints, gold_data: Bytes, work: Work, room: Room, row: Ints
+) -> tuple[bool, int]:
+    """Score a response as ``strict`` does; see `score_as_published`."""
+    text, first, last = response
+    scratch, used, beyond = room
     if last - first > MAX_STRICT:
         return False, used
     details = settings[SET_DETAILS] != 0
@@ -219,10 +219,8 @@ def score_strictly(
     elif skip_white(text, first, last) == last:
         reason = _ONLY_REASONING
     if task == B1:
-        least = settings.view(np.float64)[SET_LEAST]
-        return score_claim(
-            text, first, last, reason, gold_data, work, details, least, scratch, used, beyond, row
-        )
+        rest, free = Response(text, first, last), Room(scratch, used, beyond)
+        return score_claim(rest, reason, settings, gold_data, work, free, row)
     number = NO_PANEL if task < B1 else 0
     if reason == 0:
         number, reason = _read_value(text, first, last, task, scratch, beyond, work.patterns)
@@ -268,14 +266,14 @@ def read_gold(
     tape: Ints,
     token: int,
     task: int,
-    details: bool,
-    strict: bool,
+    settings: Ints,
     work: Work,
     out: Bytes,
     to: int,
 ) -> int:
     """Read a task's gold into ``work.gold``, and its taxa into the second set; where the JSON that is written
     for details ends, or -1: left to Python."""
+    details, strict = settings[SET_DETAILS] != 0, settings[SET_STRICT] != 0
     value = -1
     n_taxa = 0
     first = to
