@@ -17,7 +17,7 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes, Ints, Ints32
-from relfast_kernels.layouts import BAD, ITEM_END, ITEM_KIND, ITEM_PARAM, ITEM_TEXT, RESCUE, START
+from relfast_kernels.layouts import BAD, ITEM_END, ITEM_KIND, ITEM_PARAM, ITEM_TEXT, MAX_STRICT, RESCUE, START
 from relfast_kernels.maze.judge import find_name, judge_plan
 from relfast_kernels.maze.layouts import CUTS_REASONING, IS_STRICT, Desk, Score
 from relfast_kernels.maze.search import MazeProblem, NameTables, Work
@@ -478,10 +478,6 @@ def last_plan(text: Bytes, end: int, n: int, names: NameTables, items: Ints32, s
         return steps
     span[0, 2] = accept(text, plan[:n], plan)
     return n
-
-
-MAX_STRICT = 1_000_000
-"""Longest response, in bytes, that is read here under ``strict``; its limit is as many characters."""
 
 
 @kernel

@@ -144,7 +144,7 @@ _OF_ID = ~np.uint64(0)
 
 
 @kernel
-def _put_id(data: Bytes, tape: Ints, token: int, scratch: Bytes, used: Any) -> Any:
+def _put_id(data: Bytes, tape: Ints, token: int, scratch: Bytes, used: int) -> Any:
     """The JSON of a line's id: its place (`IN_DATA` …), start and end there, and the scratch space in use;
     the place is `UNSURE` if Python must read the id."""
     if token == OF_GOLD or is_null(data, tape, token):
@@ -163,7 +163,7 @@ def _put_id(data: Bytes, tape: Ints, token: int, scratch: Bytes, used: Any) -> A
 
 @kernel
 def _digest_rest(
-    data: Bytes, tape: Ints, table: Table, fields: Ints, depends: Any, seed: Any, value: Any
+    data: Bytes, tape: Ints, table: Table, fields: Ints, depends: int, seed: np.uint64, value: np.uint64
 ) -> Any:
     """A digest (uint64) of the members of a row that ``depends`` has as bits, in the order of the table."""
     for k in range(table.members.shape[0]):
@@ -176,7 +176,7 @@ def _digest_rest(
 
 @kernel
 def _digest_answer(
-    data: Bytes, tape: Ints, table: Table, work: Work, form: Ints, seed: Any, value: Any
+    data: Bytes, tape: Ints, table: Table, work: Work, form: Ints, seed: np.uint64, value: np.uint64
 ) -> Any:
     """A digest (uint64, not 0) of the values that hold a row's task and answer, and of the kind of its
     question; 0 if no paths lead to them."""
@@ -200,7 +200,7 @@ def _digest_answer(
 
 
 @kernel
-def _find_gold(golds: Golds, value: Any) -> Any:
+def _find_gold(golds: Golds, value: int) -> Any:
     """The number of the gold with a digest, or `GOLD_UNKNOWN`."""
     mask = len(golds.digests) - 1
     at = value & mask
@@ -212,14 +212,14 @@ def _find_gold(golds: Golds, value: Any) -> Any:
 
 
 @kernel
-def digest_id(text: Bytes, start: int, end: int, seed: Any) -> Any:
+def digest_id(text: Bytes, start: int, end: int, seed: np.uint64) -> Any:
     """A digest (int64) of the JSON of an id, by which a line that has nothing else but responses finds its
     gold."""
     return np.int64(digest(text, start, end, seed, _OF_ID) & ~np.uint64(ROW_UNSEEN))
 
 
 @kernel
-def _held_slot(held: Held, value: Any) -> Any:
+def _held_slot(held: Held, value: int) -> Any:
     """The slot of the first row that has an id with this digest, or the free one where it belongs."""
     mask = len(held.slots) - 1
     at = value & mask
@@ -229,7 +229,7 @@ def _held_slot(held: Held, value: Any) -> Any:
 
 
 @kernel
-def _last_held(held: Held, value: Any) -> Any:
+def _last_held(held: Held, value: int) -> Any:
     """The last row that has an id with this digest, or `UNKNOWN`."""
     first = held.slots[_held_slot(held, value)] - 1
     return held.rows[first, HELD_LAST] if first >= 0 else UNKNOWN
@@ -473,7 +473,7 @@ def _score_line(scan: Scan, line: Ints, stop: int) -> bool:
         gold = _find_gold(golds, line[LINE_ANSWER])
     if gold < 0:
         return True
-    used: Any = state[STATE_USED]
+    used = state[STATE_USED]
     if not _room_for(line, golds, gold, used, scratch):
         return False
     line[LINE_GOLD], row = gold, golds.rows[gold]

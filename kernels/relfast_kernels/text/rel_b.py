@@ -45,7 +45,7 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.text.answers import SEVERAL, read_claim
 from relfast_kernels.text.ascii import byte_set, small
-from relfast_kernels.text.characters import find_number, is_word, skip_number, white_length
+from relfast_kernels.text.characters import find_number, is_word, skip_number, skip_white, white_length
 from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
 from relfast_kernels.text.find import begins_with, copy, find_word, put_number, same_bytes, skip
 from relfast_kernels.text.json_scan import is_digit
@@ -56,7 +56,7 @@ from relfast_kernels.text.taxa import MAX_CLAIMED, TAXA
 TAXON, _TAXA = np.frombuffer(b"taxon", np.uint8), np.frombuffer(b"taxa", np.uint8)
 _DOTTED_I: Final = np.frombuffer("İ".encode(), np.uint8)
 YES, NO = np.frombuffer(b"yes", np.uint8), np.frombuffer(b"no", np.uint8)
-_BEFORE_NUMBER = byte_set(" \t\n\v\f\r\x1c\x1d\x1e\x1f_#:-")
+_BEFORE_NAME = byte_set(" _#:-")
 
 
 _INDEX_BITS = 20
@@ -338,15 +338,20 @@ MAX_GOLD: Final = PATTERN_WORK - GOLD
 
 
 @kernel
-def _gold_number(text: Bytes, start: int, end: int) -> int:
-    """The number in the plain name of one of gold's taxa ("taxon 3", "3"), or -1 for any other name."""
+def name_start(text: Bytes, start: int, end: int) -> int:
+    """Where the plain name of a taxon begins: behind the word *taxon* or *taxa*, and what joins them
+    ("taxon_3", "Taxon 3", "3")."""
     if begins_with(text, start, end, TAXON):
-        start += 5
+        start += len(TAXON)
     elif begins_with(text, start, end, _TAXA):
-        start += 4
+        start += len(_TAXA)
     else:
-        return _digits(text, start, end)
-    return _digits(text, skip(text, start, end, _BEFORE_NUMBER), end)
+        return start
+    while True:
+        first = skip_white(text, skip(text, start, end, _BEFORE_NAME), end)
+        if first == start:
+            return start
+        start = first
 
 
 @kernel
@@ -367,7 +372,7 @@ def _read_gold_names(text: Bytes, spans: Ints, n: int, work: Ints) -> int:
     """Write the numbers of gold's taxa to ``work``, each once; how many, or -1: not all have one."""
     kept = 0
     for k in range(n):
-        number = _gold_number(text, spans[k, 0], spans[k, 1])
+        number = _digits(text, name_start(text, spans[k, 0], spans[k, 1]), spans[k, 1])
         if number < 0 or kept == MAX_GOLD:
             return -1
         known = False

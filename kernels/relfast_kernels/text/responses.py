@@ -17,6 +17,8 @@ from relfast_kernels.layouts import (
     GOLD_VALUE_SHIFT,
     INTEGER,
     IS_CUT,
+    MAX_STRICT,
+    N_CHOICES,
     NO_PANEL,
     PRED_VALUE_SHIFT,
     REASON_SHIFT,
@@ -54,7 +56,6 @@ from relfast_kernels.text.rel_b import (
 from relfast_kernels.text.values import CHOICE, VERDICT
 
 _ANSWER, _WER = np.frombuffer(b"answer", np.uint8), np.frombuffer(b"wer", np.uint8)
-N_CHOICES: Final = 8
 _HIGHEST = 1_000
 """In place of all higher numbers, none of which is a panel."""
 MAX_DIGITS: Final = 4_300
@@ -110,9 +111,6 @@ def find_choice(data: Buffer, start: int, end: int) -> int:
         at = find_digit(data, at + 1, end)
     return panel
 
-
-MAX_STRICT: Final = 1_000_000
-"""Bytes of the longest response that is read under ``strict``: that policy's limit in characters."""
 
 _EMPTY, _ONLY_REASONING = REASONS.index("empty"), REASONS.index("only_reasoning")
 _NO_ANSWER, _SEVERAL, _OUTSIDE = map(REASONS.index, ("no_answer", "several_answers", "out_of_range"))

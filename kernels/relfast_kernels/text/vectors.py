@@ -16,11 +16,11 @@ processor without AVX-512 single bits that live across a branch take a register 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
-from relfast_kernels.compiled.jit import BUILDING
+from relfast_kernels.compiled.jit import BUILDING, Ir
 from relfast_kernels.entry import Bytes
 
 WIDTH: Final = 64
@@ -84,9 +84,6 @@ else:
     from numba import types
     from numba.core import cgutils
     from numba.extending import intrinsic, models, register_model
-
-    Ir: TypeAlias = Any
-    """What numba and llvmlite, which have no types, pass to an intrinsic."""
 
     _BYTE, _PLACES = ir.IntType(8), ir.IntType(64)
     _VECTOR = ir.VectorType(_BYTE, WIDTH)
