@@ -209,8 +209,7 @@ class SmilesTable:
         """The canonical code of a molecule; None if the kernel cannot read it.
 
         ``by_rdkit``: the text is RDKit's canonical SMILES without stereo. Then its aromatic bonds are
-        taken as written, and charges become labels of the graph; otherwise the kernel does not read
-        charges.
+        taken as written, and charges become labels of the graph; otherwise it is read as a model's text.
         """
         if not 0 < len(text) <= layouts.MAX_SMILES or not text.isascii():
             return None

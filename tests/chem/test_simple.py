@@ -17,7 +17,7 @@ from molecule_pairs import spell
 from processes import python
 from rdkit import Chem
 from relfast_kernels.compiled import native
-from relfast_kernels.smiles import layouts
+from relfast_kernels.smiles import elements, layouts
 from seeds import fresh, rounds, share
 
 from relfast.chem import matching, smiles_table
@@ -177,6 +177,44 @@ def test_texts_as_rdkit_reads_them(
     print(f"\nSMILES kernel: {read:,} of {n:,} texts read as RDKit does, {said:,} judged", end="")
     assert read >= least_read * n
     assert said >= max(read, least_said * n)
+
+
+def test_the_table_of_elements_is_rdkits() -> None:
+    periodic = Chem.GetPeriodicTable()
+    for number, valences in elements._VALENCES.items():
+        assert valences == [*periodic.GetValenceList(number)], number
+    for number, electrons in elements._OUTER.items():
+        assert number in elements._VALENCES
+        assert electrons == periodic.GetNOuterElecs(number), number
+
+
+BONDED = (
+    "",
+    "C",
+    "(=O)=O",
+    "(C)C",
+    "(C)(C)C",
+    "(=O)(C)C",
+    "(F)(F)(F)F",
+    "(=O)(F)(F)(F)F",
+    "(F)(F)(F)(F)(F)F",
+)
+IN_RINGS = ("c1cc[%s]c1", "C1=C[%sH]C=CC=C1", "c1cc2ccccc2[%sH]1", "c1cc[%sH]c1", "c1cc[%s]cc1", "C1=C[%s]C=C1", "c1cc[%s](=O)c1", "c1ccc2c(c1)[%s]c1ccccc12", "[%s]=c1cccccc1",
+            "C1CCCc2ccc([%s]2)CCCC1")  # fmt: skip
+
+
+@pytest.mark.parametrize("number", elements._OUTER)
+def test_every_element_that_is_read(number: int, table: SmilesTable) -> None:
+    """With charges up to its atomic number, hydrogens, and more bonds than it can have."""
+    symbol, said = elements._SYMBOLS[number - 1], 0
+    charges = sorted({0, *range(-4, 10), min(number, 15)})
+    for charge in ["" if charge == 0 else f"{charge:+}" for charge in charges]:
+        for hydrogens in ("", "H", "H2", "H4"):
+            said += sum(check(table, f"[{symbol}{hydrogens}{charge}]{bonds}") for bonds in BONDED)
+        for ring in IN_RINGS:
+            for spelling in (symbol, symbol.lower()):
+                check(table, (ring % spelling).replace("]", f"{charge}]"))
+    assert said or symbol == "H"
 
 
 def test_symmetrical_molecules(table: SmilesTable) -> None:

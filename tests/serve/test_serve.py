@@ -204,7 +204,8 @@ def test_prometheus_reads_the_page() -> None:
         metrics.ended(path, code, seconds)
     metrics.began()
     parser = pytest.importorskip("prometheus_client.parser")
-    stats = dict.fromkeys((*STATUSES, "scored_before", "workers_replaced"), 0)
+    with relfast.Scorer(workers=0) as scorer:
+        stats = scorer.stats()
     page = metrics.text(stats | {"timeout": 3, "shared": 8, "workers": 2}, STATUSES)
     found = list(parser.text_string_to_metric_families(page))
     assert all(family.documentation for family in found)

@@ -245,6 +245,10 @@ def _unmark(graph: Ints, atom: int, other: int) -> None:
 MAX_FUSED: Final = 6
 """The most fused rings that RDKit tests together."""
 
+_NEUTRAL_IN_RINGS: Final = (5, 14)
+"""Elements (B, Si) whose aromatic ions RDKit writes in a way that it does not read again, such as
+``[bH-2]1cccc1``: to the published scorer such a molecule does not equal itself."""
+
 
 @kernel
 def _may_lend(graph: Ints, atom: int) -> bool:
@@ -450,6 +454,9 @@ def perceive(graph: Ints, n: int, ring_bonds: bool) -> int:
     one, two = 0, 0
     for atom in range(n):
         if in_rings >> atom & 1:
+            label = graph[LABEL + atom]
+            if charge_of(label) and number_of(label) in _NEUTRAL_IN_RINGS:
+                return UNKNOWN
             electrons = _lends(graph, atom)
             if electrons == 1:
                 one |= 1 << atom

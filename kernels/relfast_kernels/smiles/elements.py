@@ -22,18 +22,22 @@ _SYMBOLS: Final = """
     """.split()  # noqa: SIM905 -- by atomic number
 
 _VALENCES: Final = {
-    0: [0], 1: [1], 2: [0], 3: [1, -1], 4: [2], 5: [3], 6: [4], 7: [3], 8: [2], 9: [1], 10: [0], 11: [1, -1],
+    0: [-1], 1: [1], 2: [0], 3: [1, -1], 4: [2], 5: [3], 6: [4], 7: [3], 8: [2], 9: [1], 10: [0], 11: [1, -1],
     12: [2, -1], 13: [3], 14: [4], 15: [3, 5], 16: [2, 4, 6], 17: [1], 18: [0], 19: [1, -1], 20: [2, -1],
     31: [3], 32: [4], 33: [3, 5], 34: [2, 4, 6], 35: [1], 36: [0], 37: [1, -1], 38: [2, -1], 49: [3],
     50: [2, 4], 51: [3, 5], 52: [2, 4, 6], 53: [1, 3, 5], 54: [0, 2, 4, 6], 55: [1], 56: [2, -1],
 }  # fmt: skip
-"""Atomic number → the valences it may have, lowest first; -1: any higher one too."""
+"""Atomic number → the valences it may have, lowest first; -1: any higher one too. An ion has those of the
+atom with as many electrons, so C+6 those of 0. Missing are elements of any valence; they and their like are
+left to RDKit."""
+_END: Final = max(_VALENCES) + 1
 
 _OUTER: Final = {
     1: 1, 3: 1, 5: 3, 6: 4, 7: 5, 8: 6, 9: 7, 11: 1, 12: 2, 14: 4, 15: 5, 16: 6, 17: 7, 19: 1, 20: 2, 34: 6,
     35: 7, 37: 1, 38: 2, 53: 7, 55: 1, 56: 2,
 }  # fmt: skip
-"""Atomic number of the elements that kernels read → valence electrons."""
+"""Atomic number → valence electrons. Kernels read exactly the elements that are here. A new one may need a
+place in `_is_hypervalent`, in `relfast_kernels.smiles.aromatic` and in `LOOSE`: tests against RDKit tell."""
 
 
 def _letters(symbol: str) -> int:
@@ -100,7 +104,8 @@ def _last_valence(number: int) -> int:
 
 @kernel
 def _is_hypervalent(number: int, effective: int) -> bool:
-    """Whether an anion of P, S or Se keeps its element's valences, as the isoelectronic one's are too few."""
+    """Whether an anion of P, S or Se keeps its element's valences, as the isoelectronic one's are too few.
+    RDKit does so for As too, which is not read."""
     return (effective > 16 and number in (15, 16)) or (effective > 34 and number == 34)
 
 
@@ -112,7 +117,7 @@ def explicit_valence(number: int, charge: int, twice: int, aromatic: bool) -> in
     An aromatic atom above its lowest valence gets the next allowed one below, if that is at most 1.5 lower.
     """
     effective = number - charge
-    if effective < 0 or effective >= 57 or VALENCES[LISTED * effective] == -2:
+    if effective < 0 or effective >= _END or VALENCES[LISTED * effective] == -2:
         return UNKNOWN
     lowest = VALENCES[LISTED * effective]
     if aromatic and twice > 2 * lowest:

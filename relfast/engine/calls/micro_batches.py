@@ -40,18 +40,19 @@ class MicroBatcher:
         self._waiting.append((records, mine))
         with self._lock:
             while not mine.done():
-                self._score_some()
+                self._score_some(mine)
         return mine.result()
 
-    def _score_some(self) -> None:
+    def _score_some(self, mine: Future[list[Score]]) -> None:
         together = [self._waiting.popleft() for _ in range(min(MAX_TOGETHER, len(self._waiting)))]
         try:
             scores = iter(self._score([record for records, _ in together for record in records]))
-        except BaseException as error:
+        except Exception as error:
             for _, future in together:
                 future.set_exception(error)
-            if not isinstance(error, Exception):
-                raise  # Ctrl-C belongs to this caller; the others must not wait for ever
             return
+        except BaseException:  # Ctrl-C belongs to the caller in whose thread it came; the others go on
+            self._waiting.extendleft(reversed([call for call in together if call[1] is not mine]))
+            raise
         for records, future in together:
             future.set_result([*islice(scores, len(records))])

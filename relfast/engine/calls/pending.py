@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 import pickle
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
@@ -15,21 +16,31 @@ from itertools import count
 from typing import Any, Final
 
 from relfast.engine.columns.kernel_scoring import own
-from relfast.records import Extracted, Record, Score, Status, told_cut_off
+from relfast.records import STATUSES, Extracted, Record, Score, Status, told_cut_off
 from relfast.tasks import TASKS
+
+EVENTS: Final = ("scored_before", "shared")
+"""What calls count besides responses by status: those whose answer had been scored already, in this call or
+before, and those whose answer was being scored at the time."""
 
 
 class Counts(dict[str, Callable[[], int]]):
-    """Event counters: ``counts[event]()`` counts an event. It is a single step of the interpreter, without a
-    lock: behind a lock, 64 threads would queue up whenever its holder is switched out."""
+    """Event counters: ``counts[event]()`` counts an event, a status or one of `EVENTS`. It is a single step
+    of the interpreter, without a lock: behind a lock, 64 threads would queue up whenever its holder is
+    switched out."""
 
-    def __missing__(self, event: str) -> Callable[[], int]:
-        return self.setdefault(event, count().__next__)
+    def __init__(self) -> None:
+        super().__init__({event: count().__next__ for event in (*STATUSES, *EVENTS)})
+        self._asked = dict.fromkeys(self, 0)
+        self._asking = threading.Lock()
 
-    def told(self, event: str) -> int:
-        """How often an event has been counted: the next value of its `itertools.count`, read off its repr."""
-        step: Any = self[event]
-        return int(repr(step.__self__).removeprefix("count(").removesuffix(")"))
+    def told(self) -> dict[str, int]:
+        """How often each event has been counted. To ask is a step of the counter too, and taken off again."""
+        with self._asking:
+            told = {event: step() - self._asked[event] for event, step in self.items()}
+            for event in told:
+                self._asked[event] += 1
+        return told
 
 
 _places = count()

@@ -38,7 +38,7 @@ from relfast.formats import filter_of
 from relfast.formats.entry import no_text
 from relfast.formats.failure import CUT_OFF, NO_ASSISTANT, NO_CONTENT, NULL, NoResponse
 from relfast.json_text import once_decoded
-from relfast.records import STATUSES, Record, Score, unscored
+from relfast.records import Record, Score, unscored
 from relfast.results import ScoreBatch
 from relfast.support.deadlines import WorkingClock
 from relfast.tasks import TASKS, find_task, get_task, infer_task
@@ -426,11 +426,10 @@ class Scorer:
         return value_of(score, self.on_error, self.job.options.policy)
 
     def stats(self) -> dict[str, int]:
-        """The number of responses so far by status, and what the machinery did: ``scored_before`` (answers
-        known from an earlier call), ``shared`` (equal answers scored at the same time), ``workers`` (running
-        now) and ``workers_replaced``."""
-        names = (*STATUSES, "scored_before", "shared")
-        return {**{name: self._counts.told(name) for name in names}, **self._isolated.stats()}
+        """The number of responses so far by status, and what the machinery did: ``scored_before`` (responses
+        of REL-C2 and C3 whose answer had been scored already, in this call or before), ``shared`` (those
+        whose answer was being scored at the time), ``workers`` (running now) and ``workers_replaced``."""
+        return {**self._counts.told(), **self._isolated.stats()}
 
     # inside
 
