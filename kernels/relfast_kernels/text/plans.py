@@ -237,7 +237,7 @@ def _with_item(opened: _List, known: bool) -> _List:
     return _List(opened.at, opened.base, opened.size + 1, opened.known + known, opened.plans)
 
 
-@kernel
+@step
 def _read_string(text: Bytes, at: int, end: int, work: Ints32, row: int) -> int:
     """Fill an item from the string whose quote is at ``at``; the offset after it, or ``at``: its line ends
     before it does."""
@@ -265,7 +265,7 @@ def _read_string(text: Bytes, at: int, end: int, work: Ints32, row: int) -> int:
     return close + 1
 
 
-@kernel
+@step
 def _accept_list(
     text: Bytes, work: Ints32, opened: _List, stop: int, n_plans: int, plan: Ints32, spans: Ints
 ) -> int:
