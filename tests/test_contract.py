@@ -11,6 +11,7 @@ from growth import assert_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nasty_texts import UNITS, nasty_text
+from relfast_kernels.layouts import MAX_STRICT
 
 import relfast
 from relfast.records import Record
@@ -18,7 +19,7 @@ from relfast.tasks import TASKS, find_task, get_task
 from relfast.tasks.options import AllOptions
 from relfast.tasks.realign.extract import MAX_STEPS, parse_steps, read_final_answer, without_repeats
 from relfast.tasks.realign.gate import working
-from relfast.tasks.reasoning import MAX_STRICT_CHARS, strip_reasoning
+from relfast.tasks.reasoning import strip_reasoning
 
 GARBAGE: list[Any] = [
     "", " ", "garbage", "\x00", "\ud800", "<", "[", "{}", "null", "\u2028", "\U0001f600" * 50, "Answer", "yes no", "<smiles>", "'" * 99,
@@ -221,4 +222,4 @@ def test_linear_time(name: str) -> None:
     ]
     reads += [strip_reasoning, partial(strip_reasoning, more=(("<cot>", "</cot>"),)), read_solution]
     for read in reads:
-        assert_linear(lambda n, read=read: partial(read, nasty_text(name, n)), MAX_STRICT_CHARS)  # type: ignore[misc]
+        assert_linear(lambda n, read=read: partial(read, nasty_text(name, n)), MAX_STRICT)  # type: ignore[misc]

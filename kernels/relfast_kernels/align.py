@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import (
@@ -273,7 +274,7 @@ ENTRIES = {"align": (align_pairs, Batch), "cosines": (compare, Selections)}
 """Name → function and what it is given."""
 
 
-def _flat(values: Any, kind: Any = np.int64) -> Any:
+def _flat(values: ArrayLike, kind: DTypeLike = np.int64) -> Any:
     return np.ascontiguousarray(values, kind)
 
 

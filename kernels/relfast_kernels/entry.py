@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Buffer: TypeAlias = Any
+    """An array of numbers; in plain Python, where they are faster, also bytes, a bytearray or a list."""
     Ints = NDArray[np.int64]
     Ints32 = NDArray[np.int32]
     Ints8 = NDArray[np.int8]
@@ -51,18 +53,23 @@ if TYPE_CHECKING:
 else:
     _Structure, _StructureType = ctypes.Structure, type(ctypes.Structure)
     # names of types only, as importing this must not load numpy
-    Ints = Ints32 = Ints8 = Bytes = Words = Doubles = Singles = "an array"
+    Buffer = Ints = Ints32 = Ints8 = Bytes = Words = Doubles = Singles = "an array"
 
-Int: Any = ctypes.c_int64
-Int32: Any = ctypes.c_int32
-Int8: Any = ctypes.c_int8
-Byte: Any = ctypes.c_uint8
-Word: Any = ctypes.c_uint64
-Float: Any = ctypes.c_double
-Float32: Any = ctypes.c_float
+Kind: TypeAlias = Any
+"""What a field is declared with: a type of ctypes. Its static type is that of what the field holds."""
+Value: TypeAlias = Any
+"""What a field holds: a number, an array or its like, a struct."""
+
+Int: Kind = ctypes.c_int64
+Int32: Kind = ctypes.c_int32
+Int8: Kind = ctypes.c_int8
+Byte: Kind = ctypes.c_uint8
+Word: Kind = ctypes.c_uint64
+Float: Kind = ctypes.c_double
+Float32: Kind = ctypes.c_float
 """Kinds of numbers: of a field, or of an array's items. ``Int * 8`` is a field of eight numbers in place."""
 
-_CODES: Final[Mapping[Any, str]] = {
+_CODES: Final[Mapping[Kind, str]] = {
     Int: "lq", Int32: "i", Int8: "b", Byte: "B", Word: "LQ", Float: "d", Float32: "f"
 }  # fmt: skip
 """The type codes that `numpy.dtype.char` and `array.array` may have for each."""
@@ -87,21 +94,21 @@ class HeldField:
     name: str
     at: str
     shape: tuple[int | str, ...] = ()
-    pointer: Any = Int
+    pointer: Kind = Int
 
-    def __get__(self, struct: Any, owner: Any = None) -> Any:
+    def __get__(self, struct: Struct | None, owner: object = None) -> Any:
         return self if struct is None else struct._kept[self.name]
 
-    def __set__(self, struct: Struct, value: Any) -> None:
+    def __set__(self, struct: Struct, value: Value) -> None:
         struct.put(**{self.name: value})
 
-    def place_of(self, value: Any) -> tuple[Any, tuple[int, ...]]:
+    def place_of(self, value: Value) -> tuple[Any, tuple[int, ...]]:
         """The address of a value (bytes are theirs), and its shape. Raises `TypeError` for another kind."""
         raise NotImplementedError
 
 
 class ArrayField(HeldField):
-    def __init__(self, kind: Any, *shape: int | str, const: bool = False) -> None:
+    def __init__(self, kind: Kind, *shape: int | str, const: bool = False) -> None:
         self.kind, self.shape, self.const = kind, shape, const
         self.codes = _CODES.get(kind, "")
         self.sizes = [size for size in shape if isinstance(size, str)]
@@ -110,7 +117,7 @@ class ArrayField(HeldField):
         if kind is Byte:
             self.pointer = ctypes.c_char_p  # which takes bytes
 
-    def place_of(self, value: Any) -> tuple[Any, tuple[int, ...]]:
+    def place_of(self, value: Value) -> tuple[Any, tuple[int, ...]]:
         try:  # a third of the time of ``value.ctypes.data``
             if value.dtype.char in self.codes:
                 return ctypes.addressof(ctypes.c_char.from_buffer(value)), value.shape
@@ -118,7 +125,7 @@ class ArrayField(HeldField):
             pass
         return self._place_of_other(value)
 
-    def __set__(self, struct: Struct, value: Any) -> None:
+    def __set__(self, struct: Struct, value: Value) -> None:
         if self.is_text and value.__class__ is bytes and struct.arguments is not None:
             # what reward calls do for each response
             setattr(struct, self.at, value)
@@ -127,10 +134,10 @@ class ArrayField(HeldField):
         else:
             struct.put(**{self.name: value})
 
-    def _place_of_other(self, value: Any) -> tuple[Any, tuple[int, ...]]:
-        found: Any = type(value).__name__
+    def _place_of_other(self, value: Value) -> tuple[Any, tuple[int, ...]]:
+        found: Value = type(value).__name__
         if isinstance(value, ctypes.Array):
-            item: Any = value._type_
+            item: Kind = value._type_
             shape = [len(value)]
             while issubclass(item, ctypes.Array):
                 shape.append(item._length_)
@@ -160,18 +167,18 @@ class InnerField(HeldField):
     def __init__(self, kind: type[Struct]) -> None:
         self.kind = kind
 
-    def place_of(self, value: Any) -> tuple[Any, tuple[int, ...]]:
+    def place_of(self, value: Value) -> tuple[Any, tuple[int, ...]]:
         if type(value) is not self.kind or value.arguments is None:
             raise TypeError(f"{self.name} is a whole {self.kind.__name__}, not {value!r}")
         return value.address, ()
 
 
-def Array(kind: Any, *shape: int | str) -> Any:
+def Array(kind: Kind, *shape: int | str) -> Any:
     """A field that is an array of numbers, or of records, of a shape of numbers and names of fields."""
     return ArrayField(kind, *shape)
 
 
-def Const(kind: Any, *shape: int | str) -> Any:
+def Const(kind: Kind, *shape: int | str) -> Any:
     """`Array` that kernels only read, so that its caller may bring bytes or a read-only array."""
     return ArrayField(kind, *shape, const=True)
 
@@ -184,8 +191,8 @@ def Inner(kind: type[T]) -> Any:
 class _Declared(_StructureType):
     """The class of a `Struct`: attributes that are kinds of fields become its fields, in their order."""
 
-    def __new__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> Any:
-        declared: dict[str, Any] = {}
+    def __new__(cls, name: str, bases: tuple[type, ...], space: dict[str, Kind]) -> Any:
+        declared: dict[str, Kind] = {}
         for field, kind in space.items():
             if isinstance(kind, HeldField) or (isinstance(kind, type) and issubclass(kind, _IN_PLACE)):
                 declared[field] = kind
@@ -240,8 +247,8 @@ class Struct(_Base, metaclass=_Declared):
     arrays_of: ClassVar[Mapping[str, list[str]]]
     """Fields by name with their kinds; those of them that lie elsewhere; by size the arrays that have it."""
 
-    def __init__(self, **values: Any) -> None:
-        self._kept: dict[str, Any] = {}
+    def __init__(self, **values: Value) -> None:
+        self._kept: dict[str, Value] = {}
         self.arguments: tuple[Any, ...] | None = None
         self.put(**values)
 
@@ -249,7 +256,7 @@ class Struct(_Base, metaclass=_Declared):
     def address(self) -> int:
         return ctypes.addressof(cast(Any, self))
 
-    def put(self, **values: Any) -> Self:
+    def put(self, **values: Value) -> Self:
         places: list[tuple[str, str, Any]] = []
         sizes: dict[str, int] = {}
         held, kept = self.held, self._kept
@@ -285,9 +292,9 @@ class Struct(_Base, metaclass=_Declared):
         return self
 
 
-def rows_of(kind: type[T], n: int, memory: Any = None) -> Rows[T]:
+def rows_of(kind: type[T], n: int, memory: Value = None) -> Rows[T]:
     """An array of ``n`` records or numbers, all zeros, or in ``memory`` (a writable buffer of that size)."""
-    array: Any = cast(Any, kind) * n
+    array: Value = cast(Any, kind) * n
     found: Rows[T] = array() if memory is None else array.from_buffer(memory)
     return found
 
@@ -306,7 +313,7 @@ class Spare(list[T]):
 
 
 @cache
-def dtype_of(kind: Any) -> Any:
+def dtype_of(kind: Kind) -> Any:
     """The NumPy type of a kind of number, or of a record."""
     import numpy as np
 

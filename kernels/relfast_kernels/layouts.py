@@ -205,6 +205,12 @@ PROMPT_DIGITS: Final = 16
 """How a row names its prompt behind its id: this text, so many hexadecimal digits and a quote. The part of
 the row from the id on to here is the prompt's key."""
 
+N_CHOICES: Final = 8
+"""Choices of a question of REL-A."""
+MAX_STRICT: Final = 1_000_000
+"""The longest response that ``strict`` reads, in characters; kernels leave one of more bytes to Python. It is
+longer than any model's output window today (≈ 500 kB)."""
+
 PATTERN_WORK: Final = 1 << 13
 """Work space of ``strict`` in int64: places of fences, taxa of a claim and of gold (`text.answers`)."""
 

@@ -76,7 +76,7 @@ class _Due:
                 self.deadlines.charge(owner, seconds)
 
 
-_NOBODYS: Final = _Due(Deadlines(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
+_NO_DEADLINE: Final = _Due(Deadlines(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
 """For texts whose time is charged to no record."""
 
 
@@ -138,14 +138,14 @@ class Embedder:
         place: dict[str, int] = {}
         places = np.fromiter((place.setdefault(text, len(place)) for text in texts), np.int64, len(texts))
         distinct = list(place)
-        due = _NOBODYS if deadlines is None or owners is None else _Due(deadlines, places, owners)
+        due = _NO_DEADLINE if deadlines is None or owners is None else _Due(deadlines, places, owners)
         vectors = np.empty((len(distinct), self.model.dimensions), np.float32)
         for at in range(0, len(distinct), TEXTS_PER_WINDOW):
             self._fill(distinct, range(at, min(at + TEXTS_PER_WINDOW, len(distinct))), vectors, due)
         return vectors, places
 
     def batches(
-        self, texts: Sequence[str], chosen: Iterable[int] | None = None, due: _Due = _NOBODYS
+        self, texts: Sequence[str], chosen: Iterable[int] | None = None, due: _Due = _NO_DEADLINE
     ) -> Iterator[Batch]:
         """The texts (or those at the positions ``chosen``) as token ids, longest first, in batches of
         equal token length, so that nothing is padded.

@@ -14,11 +14,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from relfast_kernels.compiled import native
 from relfast_kernels.entry import Spare
+from relfast_kernels.layouts import MAX_STRICT
 from relfast_kernels.text.layouts import Cut, Marked
 from relfast_kernels.text.marks import BARE_ANALYSIS, MARKS, TURN_ENDS, names_of
-
-MAX_STRICT_CHARS: Final = 1_000_000
-"""Longest response that ``strict`` reads. Longer than any model's output window today (≈ 500 kB)."""
 
 _FIRST: Final = {mark.open[0] for mark in MARKS} | {end[0] for end in TURN_ENDS}
 """The first characters of all marks."""
@@ -108,7 +106,7 @@ def read_strictly(response: object, reasoning: tuple[tuple[str, str], ...] = ())
     """
     if not isinstance(response, str):
         return "", "not_text"
-    if len(response) > MAX_STRICT_CHARS:
+    if len(response) > MAX_STRICT:
         return "", "too_long"
     if has_surrogate(response):
         return "", "lone_surrogate"

@@ -161,7 +161,7 @@ LONG: Final = 1_000_000
 other threads wait for each other anyway (5 ms, `sys.getswitchinterval`)."""
 
 
-class _Place:
+class _Desk:
     """Memory and arguments for calls of the kernel by one thread at a time."""
 
     __slots__ = ("arguments", "judging", "rows", "scratch", "text")
@@ -212,7 +212,7 @@ class TextScorer(KernelScorer):
         self._numbers: dict[bytes, int] = {}
         self._by_question: dict[bytes, list[tuple[object, int]]] = {}
         self._known: dict[Any, Outcome] = {}
-        self._places: list[_Place] = []
+        self._desks: list[_Desk] = []
 
     @classmethod
     def open(cls, task: Task, options: Options, *, shows: bool, longest: int) -> Self | None:
@@ -288,28 +288,28 @@ class TextScorer(KernelScorer):
                 text = strip_reasoning(text, marks)
         data = text.encode()
         try:
-            place = self._places.pop()
-        except IndexError:  # every place is in use by another thread
-            place = _Place(self._settings, self._golds)
-        rows, size = place.rows, len(data)
-        rows[layouts.RECORD_KEY], place.text.value, place.judging.n_text = gold, data, size
-        if (self._score_short if size <= LONG else self._score_long)(*place.arguments):
+            desk = self._desks.pop()
+        except IndexError:  # every desk is in use by another thread
+            desk = _Desk(self._settings, self._golds)
+        rows, size = desk.rows, len(data)
+        rows[layouts.RECORD_KEY], desk.text.value, desk.judging.n_text = gold, data, size
+        if (self._score_short if size <= LONG else self._score_long)(*desk.arguments):
             raise RuntimeError("the kernel that scores responses failed")
         key = rows[layouts.RECORD_KEY]
         outcome = self._known.get(key)
         if outcome is None and key >= 0:
-            outcome = self._outcome(place)
-        self._places.append(place)
+            outcome = self._outcome(desk)
+        self._desks.append(desk)
         return outcome
 
-    def _outcome(self, place: _Place) -> Outcome:
-        """The outcome of the result that the kernel left in ``place``; cached by key and listed texts."""
-        rows = place.rows
+    def _outcome(self, desk: _Desk) -> Outcome:
+        """The outcome of the result that the kernel left in ``desk``; cached by key and listed texts."""
+        rows = desk.rows
         key = rows[layouts.RECORD_KEY]
         known_as: Any = key
         listed = b""
         if self._list_fields:
-            listed = bytes(place.scratch[rows[layouts.RECORD_PRED] : rows[layouts.RECORD_PRED_END]])
+            listed = bytes(desk.scratch[rows[layouts.RECORD_PRED] : rows[layouts.RECORD_PRED_END]])
             known_as = key, listed
             known = self._known.get(known_as)
             if known is not None:

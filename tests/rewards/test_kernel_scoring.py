@@ -21,8 +21,8 @@ from failed_rows import PIECES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nasty_texts import UNITS, nasty_text
+from relfast_kernels.layouts import MAX_STRICT
 from relfast_kernels.text import form_table
-from relfast_kernels.text.responses import MAX_STRICT
 from reward_cases import HOSTILE_TEXTS
 from seeds import SEED, rounds
 

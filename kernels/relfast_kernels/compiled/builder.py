@@ -23,7 +23,7 @@ import llvmlite.binding as llvm
 from numba import types
 from numba.core import codegen, cpu, registry
 
-from relfast_kernels.compiled.jit import BUILT, kernel
+from relfast_kernels.compiled.jit import BUILT, Ir, kernel
 from relfast_kernels.compiled.views import view_of
 from relfast_kernels.entry import Struct
 
@@ -48,14 +48,14 @@ def lowered_once(count: Callable[[], None]) -> Iterator[None]:
     of 1: none is ever called.
     """
 
-    def finalize(self: Any) -> None:
+    def finalize(self: Ir) -> None:
         self._finalized = True
         count()
 
-    def optimize(self: Any, module: Any) -> None:
+    def optimize(self: Ir, module: Ir) -> None:
         module.data_layout = self._codegen._data_layout
 
-    def executable(_: Any, library: Any, description: Any, environment: Any) -> Any:
+    def executable(_: Ir, library: Ir, description: Ir, environment: Ir) -> Any:
         name = description.qualname.split(".")[-1]
         return cpu._dynfunc.make_function(description.lookup_module(), name, "", 1, environment, (library,))
 
@@ -87,7 +87,7 @@ def module_of(
         if tell is not None:
             tell(lowered, max(lowered, len(BUILT)))
 
-    def call(self: Any, *values: Any, **named: Any) -> Any:
+    def call(self: Ir, *values: Any, **named: Any) -> Any:
         return self.py_func(*values, **named)
 
     with ExitStack() as patches:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
+
+Ir: TypeAlias = Any
+"""What numba and llvmlite, which have no types, pass to an intrinsic, and what it emits."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,13 +50,13 @@ if BUILDING:
     from numba.extending import intrinsic
     from numpy import uint64
 
-    unsigned: Any = uint64
+    unsigned: Ir = uint64
 
     @intrinsic
-    def pointer(typing: Any, address: Any) -> Any:
+    def pointer(typing: Ir, address: Ir) -> Ir:
         """An int64 address as a pointer."""
 
-        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        def code(context: Ir, builder: Ir, signature: Ir, values: Ir) -> Ir:
             return builder.inttoptr(values[0], context.get_value_type(types.voidptr))
 
         return types.voidptr(types.int64), code

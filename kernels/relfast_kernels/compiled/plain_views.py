@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from relfast_kernels.compiled.jit import carray
-from relfast_kernels.entry import ArrayField, InnerField, Struct, dtype_of, fields_of
+from relfast_kernels.entry import ArrayField, InnerField, Kind, Struct, Value, dtype_of, fields_of
 
 
 def view(struct: Struct) -> Any:
@@ -32,12 +32,12 @@ def view(struct: Struct) -> Any:
     return fields_of(kind)(*parts)
 
 
-def _record(address: int, kind: Any) -> Any:
+def _record(address: int, kind: Kind) -> Any:
     """The record, number or numbers at an address."""
     return carray(address, 1, dtype_of(kind))[0]
 
 
-def _part(record: Any, name: str, kind: Any) -> Any:
+def _part(record: Value, name: str, kind: Kind) -> Any:
     """A field of a record: a number, numbers in place, or a record in place."""
     return _row_of(kind)(record[name]) if issubclass(kind, Struct) else record[name]
 
@@ -46,8 +46,8 @@ def _part(record: Any, name: str, kind: Any) -> Any:
 def _row_of(kind: type[Struct]) -> Any:
     """The class of a row of records: NumPy's own has fields by name too, but not ``size`` or ``data``."""
 
-    def field_of(name: str, kind: Any) -> Any:
-        def enter(row: Any, value: Any) -> None:
+    def field_of(name: str, kind: Kind) -> Any:
+        def enter(row: Value, value: Value) -> None:
             row._record[name] = value
 
         return property(lambda row: _part(row._record, name, kind), enter)
@@ -59,7 +59,7 @@ def _row_of(kind: type[Struct]) -> Any:
 class _Row:
     __slots__ = ("_record",)
 
-    def __init__(self, record: Any) -> None:
+    def __init__(self, record: Value) -> None:
         self._record = record
 
 
@@ -68,7 +68,7 @@ class _Many:
 
     __slots__ = ("_records", "_row")
 
-    def __init__(self, records: Any, row: Callable[[Any], Any]) -> None:
+    def __init__(self, records: Value, row: Callable[[Any], Any]) -> None:
         self._records, self._row = records, row
 
     def __len__(self) -> int:

@@ -10,7 +10,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
-from relfast_kernels.entry import ArrayField, InnerField, Struct, dtype_of, fields_of
+from relfast_kernels.compiled.jit import Ir
+from relfast_kernels.entry import ArrayField, InnerField, Kind, Struct, dtype_of, fields_of
 
 
 def view_of(struct: type[Struct]) -> Any:
@@ -18,8 +19,8 @@ def view_of(struct: type[Struct]) -> Any:
     made = _type_of(struct)
 
     @intrinsic
-    def view(typing: Any, address: Any) -> Any:
-        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    def view(typing: Ir, address: Ir) -> Any:
+        def code(context: Ir, builder: Ir, signature: Ir, values: Ir) -> Any:
             return _loaded(context, builder, struct, values[0])
 
         return made(types.voidptr), code
@@ -27,7 +28,7 @@ def view_of(struct: type[Struct]) -> Any:
     return view
 
 
-def _type_of(kind: Any) -> Any:
+def _type_of(kind: Kind) -> Any:
     """Numba's type of a kind of field, or of a struct."""
     if isinstance(kind, ArrayField):
         return types.Array(_type_of(kind.kind), len(kind.shape), "C")
@@ -38,17 +39,17 @@ def _type_of(kind: Any) -> Any:
     return types.NamedTuple([*map(_type_of, kind.declared.values())], fields_of(kind))
 
 
-def _loaded(context: Any, builder: Any, struct: type[Struct], place: Any) -> Any:
+def _loaded(context: Ir, builder: Ir, struct: type[Struct], place: Ir) -> Any:
     """LLVM: what a kernel gets for the struct at a pointer."""
     made = _type_of(struct)
     if not struct.held:
         return builder.bitcast(place, context.get_value_type(made))
 
-    def pointer_to(name: str, kind: Any) -> Any:
+    def pointer_to(name: str, kind: Kind) -> Any:
         wanted = context.get_data_type(kind).as_pointer()
         return cgutils.pointer_add(builder, place, getattr(struct, name).offset, wanted)
 
-    def number(name: str, kind: Any) -> Any:
+    def number(name: str, kind: Kind) -> Any:
         return builder.load(pointer_to(name, kind))
 
     values = []
@@ -70,7 +71,7 @@ def _loaded(context: Any, builder: Any, struct: type[Struct], place: Any) -> Any
     return context.make_tuple(builder, made, values)
 
 
-def _array(context: Any, builder: Any, kind: Any, address: Any, shape: list[Any]) -> Any:
+def _array(context: Ir, builder: Ir, kind: Kind, address: Ir, shape: list[Any]) -> Any:
     """LLVM: an array at an address, as `numba.carray` makes it."""
     size = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
     strides = [size]

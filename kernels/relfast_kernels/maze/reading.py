@@ -17,12 +17,29 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes, Ints, Ints32
-from relfast_kernels.layouts import BAD, ITEM_END, ITEM_KIND, ITEM_PARAM, ITEM_TEXT, RESCUE, START
+from relfast_kernels.layouts import BAD, ITEM_END, ITEM_KIND, ITEM_PARAM, ITEM_TEXT, MAX_STRICT, RESCUE, START
 from relfast_kernels.maze.judge import find_name, judge_plan
 from relfast_kernels.maze.layouts import CUTS_REASONING, IS_STRICT, Desk, Score
 from relfast_kernels.maze.search import MazeProblem, NameTables, Work
+from relfast_kernels.text.ascii import (
+    BEYOND_ASCII,
+    BLANKS,
+    DIGITS,
+    FOUR_BYTES,
+    FULL_WIDTH,
+    LATIN,
+    SIGNS,
+    THREE_BYTES,
+    TWO_BYTES,
+)
 from relfast_kernels.text.characters import skip_white, struck_end
-from relfast_kernels.text.find import BLANKS, DIGITS, copy, find_byte, line_start, listed, skip
+from relfast_kernels.text.find import (
+    copy,
+    find_byte,
+    line_start,
+    listed,
+    skip,
+)
 from relfast_kernels.text.plans import NAME_AT, NAMES, accept, hash_bytes, scan
 from relfast_kernels.text.reasoning import cut_reasoning
 
@@ -40,14 +57,14 @@ _TO_LOWER: Final = 32
 _MOST_QUOTED: Final = 120
 """Longest text in quotes, in bytes, that counts as an item."""
 _LONGEST_TAG: Final = 40
-_LATIN, _TIMES = 0xC3, 0x97
+_LAST_CAPITAL, _TIMES = "ß×".encode()[1::2]
 
 _WORD, _ENDS, _PARTS, _STRONG = 1, 2, 4, 8
 _BYTES: Final = np.zeros(256, np.uint8)
 """Flags of each byte: it is a letter, digit or underscore (`_WORD`); ends an action's argument (`_ENDS`); may
 stand between action and argument (`_PARTS`); is a separator even without any other (`_STRONG`)."""
 for _byte in range(256):
-    if (chr(_byte).isalnum() and _byte < 128) or _byte == _UNDERSCORE:
+    if (chr(_byte).isalnum() and _byte < BEYOND_ASCII) or _byte == _UNDERSCORE:
         _BYTES[_byte] |= _WORD
 for _byte in b" \t\r\n,;:|()[]{}<>*=\"'`\\\xe2":
     _BYTES[_byte] |= _ENDS
@@ -120,9 +137,9 @@ def _object(text: Bytes, at: int, end: int) -> int:
             lines += byte == _NEWLINE
             if lines > 3:
                 return -1
-            at += 3 if byte == 0xE2 else 1
+            at += 3 if byte == SIGNS else 1
             continue
-        if not (_BYTES[byte] & _WORD or byte >= 128):
+        if not (_BYTES[byte] & _WORD or byte >= BEYOND_ASCII):
             return -1
         if _name(text, at, end)[0] != BAD:
             return -1
@@ -149,7 +166,7 @@ def _object(text: Bytes, at: int, end: int) -> int:
     while stop < end and not _BYTES[text[stop]] & _ENDS:
         stop += 1
     while stop < end and text[stop] != _NEWLINE and text[stop] not in (_QUOTE, _APOSTROPHE, _BACKTICK):
-        if _BYTES[text[stop]] & _WORD or text[stop] >= 128:
+        if _BYTES[text[stop]] & _WORD or text[stop] >= BEYOND_ASCII:
             return -1
         stop += 1
     return at
@@ -159,7 +176,7 @@ def _object(text: Bytes, at: int, end: int) -> int:
 def _in_lower_case(text: Bytes, at: int) -> int:
     """The byte at ``at`` in lower case, for letters of ASCII and Latin-1 ("É" is C3 89, "é" C3 A9)."""
     byte = int(text[at])
-    if at > 0 and text[at - 1] == _LATIN and 0x80 <= byte < 0x9F and byte != _TIMES:
+    if at > 0 and text[at - 1] == LATIN and BEYOND_ASCII <= byte < _LAST_CAPITAL and byte != _TIMES:
         return byte | _TO_LOWER
     return _lower(byte)
 
@@ -234,9 +251,9 @@ def _is_glue(text: Bytes, at: int, end: int) -> bool:
     while at < end:
         byte = text[at]
         if not _BYTES[byte] & _WORD:
-            if byte >= 128 and byte != 0xE2 and byte != 0xEF:
+            if byte >= BEYOND_ASCII and byte != SIGNS and byte != FULL_WIDTH:
                 return False
-            at += 3 if byte == 0xE2 or byte == 0xEF else 1
+            at += 3 if byte == SIGNS or byte == FULL_WIDTH else 1
             continue
         stop = at
         letters = False
@@ -463,10 +480,6 @@ def last_plan(text: Bytes, end: int, n: int, names: NameTables, items: Ints32, s
     return n
 
 
-MAX_STRICT = 1_000_000
-"""Longest response, in bytes, that is read here under ``strict``; its limit is as many characters."""
-
-
 @kernel
 def read_response(text: Bytes, problem: MazeProblem, how: int, desk: Desk, score: Score) -> bool:
     """Find the plan in a response (UTF-8) and score it; False if the work space is too small.
@@ -542,10 +555,10 @@ def fold(text: Bytes, begin: int, end: int) -> None:
             while at < end and text[at] == byte:
                 at += 1
             at = max(at, stop)
-        elif byte < 0xC2:
+        elif byte < TWO_BYTES:
             at += 1
         else:
-            length = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            length = 2 if byte < THREE_BYTES else 3 if byte < FOUR_BYTES else 4
             if length < 4 and at + length <= end:
                 point = (byte & 0x1F) << 6 | text[at + 1] & 0x3F
                 if length == 3:

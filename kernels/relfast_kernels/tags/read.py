@@ -15,12 +15,12 @@ all. No other word is looked at. Linear time.
 from __future__ import annotations
 
 from string import ascii_letters, digits
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.entry import Bytes
+from relfast_kernels.entry import Buffer, Bytes
 from relfast_kernels.tags.layouts import (
     EMPTY,
     FORM,
@@ -32,12 +32,19 @@ from relfast_kernels.tags.layouts import (
     Answer,
     Responses,
 )
-from relfast_kernels.text.characters import behind_word, skip_white, skip_white_back, struck_end
-from relfast_kernels.text.find import (
+from relfast_kernels.text.ascii import (
+    BEYOND_ASCII,
     BLANKS,
     DIGITS,
+    FULL_WIDTH,
+    LATIN,
     LETTERS,
+    SIGNS,
     byte_set,
+    continues,
+)
+from relfast_kernels.text.characters import behind_word, skip_white, skip_white_back, struck_end
+from relfast_kernels.text.find import (
     copy,
     find_byte,
     find_either,
@@ -53,8 +60,8 @@ from relfast_kernels.text.reasoning import cut_reasoning
 NEWLINE, _RETURN, _BLANK, _LESS, _GREATER, _AND, _SLASH, _BACKSLASH = map(ord, "\n\r <>&/\\")
 _COMMA, _SEMICOLON, _STOP, _COLON, _EQUALS, _STAR, _MINUS, _UNDERSCORE = map(ord, ",;.:=*-_")
 _TILDE, _TICK, _HASH, _ROUND, _SQUARE, _SQUARE_CLOSING, _CURLY, _CURLY_CLOSING = map(ord, "~`#([]{}")
-_WIDE, _WIDE_COLON = 0xEF, 0x9A
-"""The first byte of full-width brackets and of the full-width colon, and the colon's last one."""
+_WIDE_COLON: Final = "：".encode()[-1]
+"""The last byte of the full-width colon; it and full-width brackets begin with `FULL_WIDTH`."""
 _NOTHING, _OPENS, _CLOSES, _LAYS_OUT, _BREAKS = range(5)
 """What `_tag` finds."""
 _NAME: Final = np.frombuffer(b"smiles", np.uint8)
@@ -118,10 +125,8 @@ _STOPS: Final = byte_set(".!?")
 _TILDES: Final = byte_set("~")
 _TURN: Final = np.frombuffer(b"<s>", np.uint8)
 _BEGINS: Final = byte_set("<&\\")
-_BEGINS[_WIDE] = True
+_BEGINS[FULL_WIDTH] = True
 """The first bytes of tags' opening brackets."""
-_DASHED: Final = 0xE2
-"""The first byte of dashes, quotation marks and arrows."""
 _LONGEST_ATOM: Final = 24
 _BEHIND_NAME: Final = byte_set(" /")
 _C, _B, _S, _L, _R, _I, _E = map(ord, "CBSlrie")
@@ -143,7 +148,7 @@ def _is_one_of(text: Bytes, at: int, end: int, some: Bytes) -> bool:
 
 
 @kernel
-def _tag(text: Bytes, at: int, end: int) -> Any:
+def _tag(text: Bytes, at: int, end: int) -> tuple[int, int]:
     """What tag begins at a bracket, and where it ends: an opening one, a closing one of any name, one of
     layout, a line break, or nothing."""
     k = _one_of(text, at, end, _OPENING)
@@ -170,7 +175,7 @@ def _tag(text: Bytes, at: int, end: int) -> Any:
 
 
 @kernel
-def _trim(text: Bytes, at: int, end: int) -> Any:
+def _trim(text: Bytes, at: int, end: int) -> tuple[int, int]:
     """Start and end of a piece without the punctuation and markup around its molecule."""
     while True:
         first, last = at, end
@@ -186,7 +191,7 @@ def _trim(text: Bytes, at: int, end: int) -> Any:
                 end -= 1
                 continue
             k = end - 1
-            while k > at and text[k] & 0xC0 == 0x80:
+            while k > at and continues(text[k]):
                 k -= 1
             if k == end - 1 or (
                 _one_of(text, k, end, _UNSEEN) != end and _one_of(text, k, end, _QUOTES) != end
@@ -234,7 +239,7 @@ def _put(text: Bytes, at: int, end: int, out: Bytes, to: int) -> int:
     """Write a piece, without escapes and with dashes in ASCII; the offset after it."""
     while at < end:
         byte = text[at]
-        if byte >= 0x80:
+        if byte >= BEYOND_ASCII:
             k = _one_of(text, at, end, _DASHES)
             if k > at:
                 byte, at = _MINUS, k - 1
@@ -253,7 +258,7 @@ def _put(text: Bytes, at: int, end: int, out: Bytes, to: int) -> int:
 
 
 @kernel
-def n_atoms(text: Any, at: int, end: int) -> int:
+def n_atoms(text: Buffer, at: int, end: int) -> int:
     """How many atoms a run of SMILES letters has; -1 for anything else."""
     n = 0
     while at < end:
@@ -282,7 +287,7 @@ def n_atoms(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def _read(text: Bytes, at: int, end: int, counts: bool, out: Bytes, to: int) -> Any:
+def _read(text: Bytes, at: int, end: int, counts: bool, out: Bytes, to: int) -> tuple[int, int]:
     """Write the molecules of a tag's content, a newline after each; how many, 0 for anything
     else, and the offset after them. ``counts``: plain letters that are no molecule count as one that cannot
     be read."""
@@ -338,7 +343,7 @@ def _announces(text: Bytes, at: int, end: int, whole: bool) -> bool:
     while at < end:
         byte = text[at]
         if not LETTERS[byte]:
-            wide_colon = byte == _WIDE and at + 2 < end and text[at + 2] == _WIDE_COLON
+            wide_colon = byte == FULL_WIDTH and at + 2 < end and text[at + 2] == _WIDE_COLON
             if byte == _COLON or byte == _EQUALS or wide_colon:
                 closes = _WITH_DIGIT if closes == _WITH_DIGIT else _WITH_COLON
             elif _STOPS[byte]:
@@ -348,7 +353,7 @@ def _announces(text: Bytes, at: int, end: int, whole: bool) -> bool:
             elif byte == _LESS:
                 while at < end and text[at] != _GREATER:
                     at += 1
-            elif byte >= 0x80 and _one_of(text, at, end, _ELSEWHERE) > at:
+            elif byte >= BEYOND_ASCII and _one_of(text, at, end, _ELSEWHERE) > at:
                 says, closes = True, _OPEN_END
                 n += 1
             at += 1
@@ -373,7 +378,7 @@ def _is_joined(text: Bytes, at: int, end: int) -> bool:
         return False
     while at < end:
         byte = text[at]
-        if byte == NEWLINE or byte >= 0x80 or DIGITS[byte]:
+        if byte == NEWLINE or byte >= BEYOND_ASCII or DIGITS[byte]:
             return False
         if LETTERS[byte]:
             stop = skip(text, at, end, LETTERS)
@@ -392,7 +397,7 @@ def _is_bare(text: Bytes, at: int, end: int) -> bool:
     """Whether no word stands between the line of an unclosed tag and the next tag, or the end."""
     while at < end:
         byte = text[at]
-        if (byte >= 0xC3 and byte != _DASHED and byte != _WIDE) or LETTERS[byte]:
+        if (byte >= LATIN and byte != SIGNS and byte != FULL_WIDTH) or LETTERS[byte]:
             return False
         if _BEGINS[byte] and _tag(text, at, end)[0] == _OPENS:
             return True
@@ -407,7 +412,7 @@ def _may_have_form(text: Bytes, at: int, end: int) -> bool:
         byte = text[at]
         if byte == _HASH and _one_of(text, at, end, _HASHES) > at:
             return True
-        if byte >= 0xC3 and byte != _DASHED and byte < _WIDE:
+        if byte >= LATIN and byte != SIGNS and byte < FULL_WIDTH:
             return True
         if not LETTERS[byte]:
             at += 1
@@ -419,7 +424,7 @@ def _may_have_form(text: Bytes, at: int, end: int) -> bool:
 
 
 @kernel
-def _held(text: Bytes, at: int, end: int) -> Any:
+def _held(text: Bytes, at: int, end: int) -> tuple[int, int]:
     """Where what an opening tag holds ends, which begins at ``at``, and where its closing tag ends (0: it has
     none): with the closing tag, before another one, with its line if it is not closed, or at a blank line."""
     last, line = at, -1
@@ -447,7 +452,7 @@ def _held(text: Bytes, at: int, end: int) -> Any:
 
 
 @kernel
-def _take_one(out: Bytes, first: int, to: int, stop: int, found: int) -> Any:
+def _take_one(out: Bytes, first: int, to: int, stop: int, found: int) -> tuple[int, bool]:
     """Keep, of ``found`` molecules in out[to:stop], the first one, moved to ``first``: the offset after it,
     and whether they differ."""
     several = False
@@ -469,7 +474,7 @@ def _announced(text: Bytes, at: int, end: int) -> bool:
 
 
 @kernel
-def read_strict(text: Bytes, start: int, end: int, one: bool, out: Bytes, to: int) -> Any:
+def read_strict(text: Bytes, start: int, end: int, one: bool, out: Bytes, to: int) -> tuple[int, int, int]:
     """Write the molecules of text[start:end] (UTF-8 without reasoning), a newline after each.
 
     Parameters
@@ -547,7 +552,7 @@ LONGEST: Final = 200_000
 
 
 @kernel
-def next_tag(data: Any, at: int, end: int) -> Any:
+def next_tag(data: Buffer, at: int, end: int) -> tuple[int, int, int]:
     """What the next tag from ``at`` on holds, as the published scorer finds it: where it begins and ends,
     without white space around it, and from where on the one after it is; (-1, -1, ``end``): there is none."""
     at = find_byte(data, at, end, _LESS)
@@ -568,7 +573,7 @@ def next_tag(data: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def read_published(data: Bytes, start: int, end: int, one: bool, out: Bytes, to: int) -> Any:
+def read_published(data: Bytes, start: int, end: int, one: bool, out: Bytes, to: int) -> tuple[int, int]:
     """Write what the tags of data[start:end] hold (`next_tag`), a newline after each.
 
     ``one``: no more than the first. Returns how many there are, -1 if one has letters beyond ASCII, and the

@@ -6,14 +6,16 @@ answer, so of most texts some hundred bytes are read. Stated forms are kept in c
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.entry import Bytes
-from relfast_kernels.text.dress import BACKSLASH, BLANK, CLOSING_BRACE, FENCED, SLASH, undress
-from relfast_kernels.text.find import LF, byte_set, find_byte, line_start, places_below, skip, skip_back
+from relfast_kernels.entry import Buffer, Bytes
+from relfast_kernels.text.ascii import byte_set
+from relfast_kernels.text.dress import FENCED, undress
+from relfast_kernels.text.find import find_byte, line_start, places_below, skip, skip_back
 from relfast_kernels.text.forms import (
     AT_LINE,
     CONCLUDED,
@@ -32,6 +34,7 @@ from relfast_kernels.text.forms import (
     QUOTED,
     VARIABLE,
     chain,
+    closes_tag,
     has_word,
     is_rest,
     is_stated,
@@ -42,21 +45,13 @@ from relfast_kernels.text.forms import (
 )
 from relfast_kernels.text.paragraphs import Fences, find_fences, paragraph_before
 from relfast_kernels.text.taxa import MAX_CLAIMED, NO_LIST, TAXA, Lines, read_list, taxa_above, taxa_below
-from relfast_kernels.text.values import (
-    CHOICE,
-    CLAIM,
-    beginnings,
-    ends_value,
-    value_at,
-    whole_number_end,
-)
+from relfast_kernels.text.values import CHOICE, CLAIM, beginnings, ends_value, value_at, whole_number_end
 from relfast_kernels.text.vectors import WIDTH, last
 
 _STOPS: Final = byte_set(".!?")
-_AFTER_STATED: Final = byte_set("".join(map(chr, range(SLASH))) + ":;")
+_AFTER_STATED: Final = byte_set("".join(map(chr, range(ascii.SLASH))) + ":;")
 """What may stand behind a stated yes or no: "No taxon …" is no answer."""
 _WHITE: Final = byte_set(" \n")
-ZERO, NINE, ANGLE = map(ord, "09<")
 _BEFORE_BRACE: Final = byte_set(' .")]\n')
 """What may stand after a value in a box."""
 _BEFORE_MORE: Final = byte_set(" ,;:-")
@@ -109,21 +104,21 @@ class Found(NamedTuple):
 def _fills_box(text: Bytes, at: int, end: int) -> bool:
     """Whether what ends at ``at`` is all that a box holds, but for what is not read: "4 because …"."""
     behind = skip(text, at, end, _BEFORE_BRACE)
-    if behind < end and text[behind] == CLOSING_BRACE:
+    if behind < end and text[behind] == ascii.BRACE_CLOSE:
         return True
     behind = skip(text, behind, end, _BEFORE_MORE)
-    while behind < end and text[behind] == BACKSLASH:  # a blank of TeX
+    while behind < end and text[behind] == ascii.BACKSLASH:  # a blank of TeX
         behind = skip(text, behind + 1, end, _BEFORE_MORE)
     return (
         at < behind < end
-        and text[behind] != CLOSING_BRACE
+        and text[behind] != ascii.BRACE_CLOSE
         and ends_value(text, behind - 1, end)
-        and find_byte(text, behind, end, CLOSING_BRACE) < end
+        and find_byte(text, behind, end, ascii.BRACE_CLOSE) < end
     )
 
 
 @kernel
-def _settle(paragraph: Paragraph, value: Value) -> Any:
+def _settle(paragraph: Paragraph, value: Value) -> tuple[int, bool, bool]:
     """The form of a value, or `NO_FORM`; whether another value is joined to it, and whether it waits for a
     label in the paragraph before."""
     text, low, high, kind = paragraph.text, paragraph.low, paragraph.high, paragraph.kind
@@ -152,14 +147,14 @@ def _settle(paragraph: Paragraph, value: Value) -> Any:
 
 
 @kernel
-def _settle_line(paragraph: Paragraph, value: Value, form: int, seen: int, last: int) -> Any:
+def _settle_line(paragraph: Paragraph, value: Value, form: int, seen: int, last: int) -> tuple[int, bool]:
     """What becomes of a form that holds the rest of a line, from ``last`` on, and whether the value waits."""
     text, high = paragraph.text, paragraph.high
     rest = is_rest(text, last, high)
     alone = rest >= 0
     if paragraph.kind == CLAIM and not alone and (form != NO_FORM or seen & AT_LINE):
         # a yes or no with its taxa is a value of REL-B1
-        rest = find_byte(text, value.at, high, LF)
+        rest = find_byte(text, value.at, high, ascii.LF)
         alone = read_list(text, value.stop, rest, paragraph.fences.places, TAXA, True, False) != NO_LIST
     ends = paragraph.is_last and paragraph.words_end <= rest
     if (
@@ -199,7 +194,7 @@ def _is_stated_value(paragraph: Paragraph, value: Value) -> bool:
 def _outside_end(text: Bytes, low: int, at: int, end: int) -> int:
     """Where an integer that is no choice ends, if one begins at ``at``; else ``at``."""
     stop = whole_number_end(text, low, at, end)
-    return at if stop - at == 1 and NINE > text[at] > ZERO else stop
+    return at if stop - at == 1 and ascii.NINE > text[at] > ascii.ZERO else stop
 
 
 @kernel
@@ -207,22 +202,22 @@ def _is_all(text: Bytes, at: int, end: int, form: int) -> bool:
     """Whether a box or a tag holds nothing more from ``at`` on."""
     behind = skip(text, at, end, _BEFORE_BRACE)
     if form == IS_BOX:
-        return behind < end and text[behind] == CLOSING_BRACE
-    return behind == end or (text[behind] == ANGLE and behind + 1 < end and text[behind + 1] == SLASH)
+        return behind < end and text[behind] == ascii.BRACE_CLOSE
+    return behind == end or closes_tag(text, behind, end)
 
 
 @kernel
 def _sentence_start(text: Bytes, low: int, at: int) -> int:
     """Where the sentence begins that ``at`` is in."""
-    while at > low and text[at - 1] != LF:
-        if at - 2 >= low and text[at - 1] == BLANK and _STOPS[text[at - 2]]:
+    while at > low and text[at - 1] != ascii.LF:
+        if at - 2 >= low and text[at - 1] == ascii.BLANK and _STOPS[text[at - 2]]:
             return at
         at -= 1
     return at
 
 
 @kernel
-def _read_paragraph(paragraph: Paragraph, stated: Value) -> Any:
+def _read_paragraph(paragraph: Paragraph, stated: Value) -> tuple[Value, Value, Value]:
     """Read a paragraph from its end: the value, `SEVERAL` or `OUTSIDE` that is in a marked form, with a value
     of `NOTHING` if none is; the value that waits for a label above; and the value that is ``stated`` behind
     it or in it."""
@@ -267,7 +262,9 @@ def _read_paragraph(paragraph: Paragraph, stated: Value) -> Any:
 
 
 @kernel
-def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, numbers: Any) -> Found:
+def find_value(
+    text: Buffer, start: int, end: int, kind: int, work: Buffer, to: int, numbers: Buffer
+) -> Found:
     """The value that text[start:end], UTF-8 without reasoning, commits to.
 
     Parameters
@@ -314,7 +311,7 @@ def _taxa_of(text: Bytes, start: int, end: int, place: Found, fences: Fences, wo
     """How many taxa stand behind, below or above a yes."""
     high = undress(text, place.first, place.last, fences, work, to)
     at = to + place.place
-    stop = find_byte(work, at, high, LF)
+    stop = find_byte(work, at, high, ascii.LF)
     n = read_list(work, at, stop, fences.places, TAXA, False, False)
     if n < 1:
         line = line_start(work, to, at)
@@ -331,7 +328,7 @@ def _taxa_of(text: Bytes, start: int, end: int, place: Found, fences: Fences, wo
 
 
 @kernel
-def read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> Any:
+def read_claim(text: Buffer, start: int, end: int, work: Buffer, to: int, numbers: Buffer) -> tuple[int, int]:
     """REL-B1's claim: 1 for no, 2 for yes, `NOTHING` or `SEVERAL`, and how many taxa a yes comes with.
 
     They are in ``numbers`` from `TAXA` on, each once; there is room for twice `MAX_CLAIMED`. See `find_value`
@@ -343,7 +340,7 @@ def read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: Any
     if found.value == 1:  # a no with a list of taxa is no answer
         high = undress(text, found.first, found.last, fences, work, to)
         at = to + found.place
-        stop = find_byte(work, at, high, LF)
+        stop = find_byte(work, at, high, ascii.LF)
         named = read_list(work, at, stop, numbers, TAXA, True, False) > 0 or (
             taxa_below(text, found.last, end, Lines(work, to, stop + 1, high), fences, False) > 0
         )

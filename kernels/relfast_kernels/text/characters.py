@@ -10,27 +10,33 @@ A lone surrogate (as "surrogatepass" encodes it) is a `SYMBOL`, as for `re`.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes
-from relfast_kernels.text.find import LF, find_digit_or_high, find_outside, small
+from relfast_kernels.text.ascii import continues, small
+from relfast_kernels.text.find import find_digit_or_high, find_outside
 from relfast_kernels.text.vectors import WIDTH, equal, first, load, within
 
 SYMBOL, LETTER, SPACE, DIGIT = 0, 1, 2, 16
 r"""Classes of characters: neither ``\w`` nor ``\s``; ``\w`` but not ``\d``; ``\s``; and, for ``\d``, `DIGIT`
 and the digit's value."""
 
-BLANK, TILDE = map(ord, " ~")
 """The first and the last printable character of ASCII."""
 
+N = TypeVar("N", np.uint8, np.int32)
+
 _N_POINTS: Final = 0x110000
+_LEAST_FIRST, _LAST_FIRST = 0xC2, 0xF4
+"""Between these are the first bytes of characters beyond ASCII."""
 _PAGE: Final = 256
 
 
-def _classes() -> Any:
+def _classes() -> Bytes:
     """The class of every code point (uint8), from this Python's own tables: each release has those of a later
     Unicode, and the published scorers follow them."""
     text = "".join(map(chr, range(_N_POINTS)))
@@ -43,7 +49,7 @@ def _classes() -> Any:
     return classes
 
 
-def two_stages(classes: Any) -> tuple[Any, Any]:
+def two_stages(classes: NDArray[N]) -> tuple[NDArray[N], NDArray[np.uint16]]:
     """A two-stage table: the distinct pages of 256 code points, and for each page its number among them."""
     places: dict[bytes, int] = {}
     numbers = [places.setdefault(page.tobytes(), len(places)) for page in classes.reshape(-1, _PAGE)]
@@ -60,29 +66,29 @@ def classify(point: int) -> int:
 
 
 @kernel
-def decode(data: Bytes, at: int, end: int) -> Any:
+def decode(data: Bytes, at: int, end: int) -> tuple[int, int]:
     """Code point and length of the UTF-8 sequence at ``at``; length 0 if it is invalid."""
-    first = np.int64(data[at])
-    if first < 0xC2 or first > 0xF4:
+    first = int(data[at])
+    if first < _LEAST_FIRST or first > _LAST_FIRST:
         return 0, 0
-    length = 2 if first < 0xE0 else 3 if first < 0xF0 else 4
+    length = 2 if first < ascii.THREE_BYTES else 3 if first < ascii.FOUR_BYTES else 4
     if at + length > end:
         return 0, 0
     # unrolled: the end of a loop over one to three bytes is unpredictable
-    second = np.int64(data[at + 1])
-    if second & 0xC0 != 0x80:
+    second = int(data[at + 1])
+    if not continues(second):
         return 0, 0
     if length == 2:
         return (first & 0x1F) << 6 | second & 0x3F, 2
-    third = np.int64(data[at + 2])
-    if third & 0xC0 != 0x80:
+    third = int(data[at + 2])
+    if not continues(third):
         return 0, 0
     if length == 3:
         point = (first & 0x0F) << 12 | (second & 0x3F) << 6 | third & 0x3F
         # overlong forms, surrogates
         return (0, 0) if point < 0x800 or 0xD800 <= point <= 0xDFFF else (point, 3)
-    fourth = np.int64(data[at + 3])
-    if fourth & 0xC0 != 0x80:
+    fourth = int(data[at + 3])
+    if not continues(fourth):
         return 0, 0
     point = (first & 0x07) << 18 | (second & 0x3F) << 12 | (third & 0x3F) << 6 | fourth & 0x3F
     # overlong forms, beyond Unicode
@@ -96,7 +102,7 @@ _ALL: Final = ~np.uint64(0)
 @kernel
 def is_utf8(data: Bytes, start: int, end: int) -> bool:
     """Whether data[start:end] is valid UTF-8 without ASCII control characters."""
-    at = find_outside(data, start, end, BLANK, TILDE)
+    at = find_outside(data, start, end, ascii.BLANK, ascii.TILDE)
     while at < end:
         # a block begins with a character; later bytes of characters must stand where, and only where, first
         # bytes expect them
@@ -105,7 +111,7 @@ def is_utf8(data: Bytes, start: int, end: int) -> bool:
         later = within(block, 0x80, 0xBF) & inside
         two, three = within(block, 0xC2, 0xDF) & inside, within(block, 0xE0, 0xEF) & inside
         four = within(block, 0xF0, 0xF4) & inside
-        if within(block, BLANK, TILDE) & inside | later | two | three | four != inside:
+        if within(block, ascii.BLANK, ascii.TILDE) & inside | later | two | three | four != inside:
             return False
         cut = two & (inside ^ inside >> _ONE) | three & (inside ^ inside >> _TWO)
         cut |= four & (inside ^ inside >> _THREE)
@@ -124,7 +130,7 @@ def is_utf8(data: Bytes, start: int, end: int) -> bool:
         odd |= equal(block, 0xF4) << _ONE & within(block, 0x90, 0xBF)
         if later & inside != expected or odd & inside != 0:
             return False
-        at = find_outside(data, at + step, end, BLANK, TILDE)
+        at = find_outside(data, at + step, end, ascii.BLANK, ascii.TILDE)
     return True
 
 
@@ -137,7 +143,7 @@ _MOST: Final = 2_000
 @kernel
 def _stop(text: Bytes, at: int, end: int, mark: int) -> int:
     """The offset after the mark of `_MARKS` from ``mark`` on if it stands at ``at``, or -1."""
-    while _MARKS[mark] != LF:
+    while _MARKS[mark] != ascii.LF:
         if at == end or small(text[at]) != _MARKS[mark]:
             return -1
         at += 1
@@ -147,17 +153,20 @@ def _stop(text: Bytes, at: int, end: int, mark: int) -> int:
 
 @kernel
 def _following(mark: int) -> int:
-    while _MARKS[mark] != LF:
+    while _MARKS[mark] != ascii.LF:
         mark += 1
     return mark + 1
 
 
 @kernel
-def struck_end(text: Bytes, at: int, end: int) -> Any:
+def struck_end(text: Bytes, at: int, end: int) -> tuple[int, int]:
     """Where what is struck out from ``at`` on ends (``at``: nothing is), and up to where no mark with the
     same first character needs a look. No mark reaches across a blank line. ``text[at]`` is ``~`` or ``<``."""
-    if text[at] == TILDE and (
-        at + 2 >= end or text[at + 1] != TILDE or text[at + 2] == TILDE or text[at + 2] <= BLANK
+    if text[at] == ascii.TILDE and (
+        at + 2 >= end
+        or text[at + 1] != ascii.TILDE
+        or text[at + 2] == ascii.TILDE
+        or text[at + 2] <= ascii.BLANK
     ):
         return at, at  # a fence, or where nothing is struck out
     mark = 0
@@ -167,11 +176,11 @@ def struck_end(text: Bytes, at: int, end: int) -> Any:
         if inside >= 0:
             blank = False
             for k in range(inside, min(end, inside + _MOST)):
-                if text[k] == LF:
+                if text[k] == ascii.LF:
                     if blank:
                         return at, k
                     blank = True
-                elif text[k] > BLANK:
+                elif text[k] > ascii.BLANK:
                     blank = False
                     stop = _stop(text, k, end, closing)
                     if stop >= 0:
@@ -181,7 +190,6 @@ def struck_end(text: Bytes, at: int, end: int) -> Any:
     return at, at
 
 
-_I, _K, _S = map(ord, "iks")
 _DOTTED_I, _DOTLESS_I, _LONG_S, _KELVIN = map(ord, "İıſ\u212a")
 
 
@@ -196,22 +204,22 @@ def behind_word(data: Bytes, at: int, end: int, word: Bytes) -> int:
         if data[at] | 32 == letter:
             at += 1
             continue
-        if data[at] < 0x80:
+        if data[at] < ascii.BEYOND_ASCII:
             return -1
         point, length = decode(data, at, end)
-        alike = letter == _S and point == _LONG_S
-        alike = alike or (letter == _I and (point == _DOTLESS_I or point == _DOTTED_I))
-        if not alike and not (letter == _K and point == _KELVIN):
+        alike = letter == ascii.LOWER_S and point == _LONG_S
+        alike = alike or (letter == ascii.LOWER_I and (point == _DOTLESS_I or point == _DOTTED_I))
+        if not alike and not (letter == ascii.LOWER_K and point == _KELVIN):
             return -1
         at += length
     return at
 
 
 @kernel
-def _class_at(data: Bytes, at: int, end: int) -> Any:
+def _class_at(data: Bytes, at: int, end: int) -> tuple[int, int]:
     """The class of the character at ``at``, and how many bytes it has."""
-    byte: Any = np.int64(data[at])
-    if byte < 0x80:
+    byte = int(np.int64(data[at]))
+    if byte < ascii.BEYOND_ASCII:
         return classify(byte), 1
     point, length = decode(data, at, end)
     return classify(point), max(length, 1)
@@ -220,7 +228,7 @@ def _class_at(data: Bytes, at: int, end: int) -> Any:
 @kernel
 def _first_byte(data: Bytes, start: int, at: int) -> int:
     """The index of the first byte of the character that has a byte at ``at``."""
-    while at > start and data[at] & 0xC0 == 0x80:
+    while at > start and continues(data[at]):
         at -= 1
     return at
 
@@ -233,7 +241,7 @@ def is_word(data: Bytes, at: int, start: int) -> bool:
 
 
 @kernel
-def digit_at(data: Bytes, at: int, end: int) -> Any:
+def digit_at(data: Bytes, at: int, end: int) -> tuple[int, int]:
     r"""The value of the digit (``\d``) at ``at``, -1 if there is none, and how many bytes it has."""
     if at >= end:
         return -1, 0
@@ -266,7 +274,7 @@ def skip_number(data: Bytes, at: int, end: int) -> int:
 @kernel
 def white_length(data: Bytes, at: int, end: int) -> int:
     r"""Bytes of the white space character (``\s``) at ``at``; 0 if there is none."""
-    if at >= end or BLANK < data[at] <= TILDE:
+    if at >= end or ascii.BLANK < data[at] <= ascii.TILDE:
         return 0
     kind, length = _class_at(data, at, end)
     return length if kind == SPACE else 0

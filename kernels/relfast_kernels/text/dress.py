@@ -10,29 +10,19 @@ shows. They pass on a `Dress`: how far the paragraph is undressed, and what is o
 from __future__ import annotations
 
 from string import ascii_letters, digits
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
+import relfast_kernels.text.ascii as ascii
 import relfast_kernels.text.form_table as table
 from relfast_kernels.compiled.jit import kernel, step
-from relfast_kernels.entry import Bytes
+from relfast_kernels.entry import Bytes, Ints32
+from relfast_kernels.text.ascii import DIGITS, LETTERS, SPACES, byte_set, is_alnum
 from relfast_kernels.text.characters import decode, two_stages
-from relfast_kernels.text.find import (
-    DIGITS,
-    LETTERS,
-    LF,
-    begins_with,
-    byte_set,
-    copy,
-    listed,
-    put_point,
-    skip,
-    skip_back,
-)
+from relfast_kernels.text.find import begins_with, copy, listed, put_point, skip, skip_back
 from relfast_kernels.text.paragraphs import (
     BEGINS_FENCE,
-    SPACES,
     Fences,
     fence_at,
     is_feed,
@@ -60,12 +50,6 @@ HASHES: Final = 1
 FENCED: Final = 2
 """The byte that begins each line within a code fence."""
 
-BACKSPACE, TAB, DELETE = 8, 9, 127
-BLANK, BANG, HASH, DOLLAR, AMPERSAND, STAR, PLUS, DASH, POINT, SLASH = map(ord, " !#$&*+-./")
-ZERO, NINE, SEMICOLON, LESS, GREATER, LAST_SHOWN = map(ord, "09;<>z")
-OPENING, CLOSING, BACKSLASH, UNDERSCORE, BACKTICK = map(ord, "()\\_`")
-OPENING_BRACE, BAR, CLOSING_BRACE, TILDE, OPENING_SQUARE = map(ord, "{|}~[")
-BEYOND_ASCII: Final = 0x80
 
 _DROP, _STRIKE, _DASH, _ARROW, _STOP = 0, -1, -2, -3, -4
 _MAX_TAG: Final = 80
@@ -86,12 +70,6 @@ _FACTOR_BEGINS: Final = byte_set(f"{digits}{ascii_letters}(+-[{{\\")
 """What stands before and after a star that multiplies."""
 _SHOWN: Final = byte_set("".join(char for char in map(chr, range(32, 123)) if char not in "$&*<\\_`"))
 """What is shown as it is: printable ASCII that no markup begins or ends with."""
-
-
-@kernel
-def is_alnum(byte: int) -> bool:
-    """Whether a byte is an ASCII letter or digit."""
-    return bool(DIGITS[byte] or LETTERS[byte])
 
 
 _SAME: Final = -5
@@ -125,7 +103,7 @@ _ALIKE: Final = {
 """A character, or `_DROP` and the like → the code points that become it, in hexadecimal."""
 
 
-def _folds() -> Any:
+def _folds() -> Ints32:
     """What each code point is folded to (int32); `_SAME` for those that stay."""
     folds = np.full(0x110000, _SAME, np.int32)
     for begin, last, becomes, period in _RUNS:
@@ -166,6 +144,7 @@ _ENTITIES: Final = np.frombuffer(b"lt;\ngt;\namp;\nnbsp;\nquot;\napos;\n#39;\n",
 _ENTITY_BEGINS, _ENTITY_LETTERS, _ENTITY_MEANS = (
     np.frombuffer(each, np.uint8) for each in (b"lganqa#", b"ttppts9", b"<>& \"''")
 )
+_ENDS_NUMBER: Final = byte_set(".)")
 _LIST_DIGITS: Final = 3
 """The most digits of a number that begins an item of a list."""
 _TOKEN: Final = byte_set(f"{digits}{ascii_letters}+-./")
@@ -179,7 +158,7 @@ def _closing(text: Bytes, at: int, end: int, name: int, name_end: int) -> int:
     """The offset after the closing tag of the name text[name:name_end]; -1: there is none."""
     size = name_end - name
     while at + size + 3 <= end:
-        if text[at] == LESS and text[at + 1] == SLASH and text[at + 2 + size] == GREATER:
+        if text[at] == ascii.LESS and text[at + 1] == ascii.SLASH and text[at + 2 + size] == ascii.GREATER:
             same = True
             for k in range(size):
                 same &= text[at + 2 + k] | 32 == text[name + k] | 32
@@ -200,7 +179,7 @@ def _behind(text: Bytes, at: int, end: int, mark: Bytes) -> int:
 
 
 @kernel
-def _entity(text: Bytes, at: int, end: int) -> Any:
+def _entity(text: Bytes, at: int, end: int) -> tuple[int, int]:
     """The character that an HTML entity stands for, and the entity's bytes; 0: it is none."""
     stop = listed(text, at + 1, end, _ENTITIES, False)
     if stop == at + 1:
@@ -215,15 +194,19 @@ def _entity(text: Bytes, at: int, end: int) -> Any:
 def _list_mark(text: Bytes, at: int, end: int) -> int:
     """The offset after the mark of a list or quotation at a line's start; ``at``: there is none."""
     byte = text[at]
-    if byte == GREATER:
+    if byte == ascii.GREATER:
         return at + 1
     after = at + 1
-    if byte == DASH or byte == PLUS or byte == STAR:
+    if byte == ascii.HYPHEN or byte == ascii.PLUS or byte == ascii.STAR:
         return after if after < end and SPACES[text[after]] else at
     if not DIGITS[byte]:
         return at
     after = skip(text, after, min(at + _LIST_DIGITS, end), DIGITS)
-    if after + 1 < end and (text[after] == POINT or text[after] == CLOSING) and SPACES[text[after + 1]]:
+    if (
+        after + 1 < end
+        and (text[after] == ascii.DOT or text[after] == ascii.ROUND_CLOSE)
+        and SPACES[text[after + 1]]
+    ):
         rest = skip(text, after + 1, end, SPACES)
         return after + 1 if rest < end and not is_feed(text[rest]) else at
     return at
@@ -246,24 +229,27 @@ def _multiplies(text: Bytes, first: int, stop: int, start: int, end: int) -> boo
     if not _FACTOR_BEGINS[text[right]] or stop - first > 1:
         return False
     while (
-        left > start and not is_feed(text[left - 1]) and text[left - 1] != STAR and first - left < _MAX_GROUP
+        left > start
+        and not is_feed(text[left - 1])
+        and text[left - 1] != ascii.STAR
+        and first - left < _MAX_GROUP
     ):
         left -= 1
-    return left == start or text[left - 1] != STAR
+    return left == start or text[left - 1] != ascii.STAR
 
 
 @kernel
 def _held_end(text: Bytes, at: int, end: int) -> int:
     """Where that ends which a box without braces holds, a word or a command with its argument: ``\\boxed 4``,
     ``\\boxed\\text{4}``; ``at`` if braces follow."""
-    if at == end or text[at] != BACKSLASH:
+    if at == end or text[at] != ascii.BACKSLASH:
         return skip(text, at, end, _TOKEN)
     stop = skip(text, at + 1, end, LETTERS)
-    if stop == at + 1 or stop == end or text[stop] != OPENING_BRACE:
+    if stop == at + 1 or stop == end or text[stop] != ascii.BRACE_OPEN:
         return at
     depth, stop = 1, stop + 1
     while stop < end and depth > 0 and not is_feed(text[stop]):
-        depth += 1 if text[stop] == OPENING_BRACE else -1 if text[stop] == CLOSING_BRACE else 0
+        depth += 1 if text[stop] == ascii.BRACE_OPEN else -1 if text[stop] == ascii.BRACE_CLOSE else 0
         stop += 1
     return stop if depth == 0 else at
 
@@ -274,24 +260,26 @@ def skip_arguments(text: Bytes, at: int, end: int) -> int:
     braces but the last of several (``{red}{4}``: before ``{4}``)."""
     while True:
         first = skip(text, at, end, SPACES)
-        if first == end or (text[first] != OPENING_BRACE and text[first] != OPENING_SQUARE):
+        if first == end or (text[first] != ascii.BRACE_OPEN and text[first] != ascii.SQUARE_OPEN):
             return at
         closing = text[first] + 2  # as ASCII has them
         stop = first + 1
-        while stop < end and text[stop] != closing and text[stop] != LF and stop - first < _MAX_GROUP:
+        while stop < end and text[stop] != closing and text[stop] != ascii.LF and stop - first < _MAX_GROUP:
             stop += 1
         if stop == end or text[stop] != closing:
             return at
         at = stop + 1
         behind = skip(text, at, end, SPACES)
-        if closing == CLOSING_BRACE and behind < end and text[behind] == OPENING_BRACE:
+        if closing == ascii.BRACE_CLOSE and behind < end and text[behind] == ascii.BRACE_OPEN:
             # of {a}{b}{4} the last one is shown
             depth, after = 1, behind + 1
-            while after < end and depth > 0 and text[after] != LF and after - behind < _MAX_GROUP:
-                depth += 1 if text[after] == OPENING_BRACE else -1 if text[after] == CLOSING_BRACE else 0
+            while after < end and depth > 0 and text[after] != ascii.LF and after - behind < _MAX_GROUP:
+                depth += (
+                    1 if text[after] == ascii.BRACE_OPEN else -1 if text[after] == ascii.BRACE_CLOSE else 0
+                )
                 after += 1
             after = skip(text, after, end, SPACES)
-            if depth > 0 or after == end or text[after] != OPENING_BRACE:
+            if depth > 0 or after == end or text[after] != ascii.BRACE_OPEN:
                 return behind
 
 
@@ -360,7 +348,7 @@ def _line_begins(text: Bytes, start: int, end: int, fences: Fences, out: Bytes, 
         after = at
         if SPACES[text[at]]:
             after = skip(text, at, end, SPACES)
-        elif text[at] == HASH:
+        elif text[at] == ascii.HASH:
             stop = run_end(text, at, end)
             if stop == end or SPACES[text[stop]]:
                 if stop - at == _MARKS_OF_ANSWER:
@@ -376,12 +364,16 @@ def _line_begins(text: Bytes, start: int, end: int, fences: Fences, out: Bytes, 
 
 
 @kernel
-def _marks_of(text: Bytes, at: int) -> Any:
+def _marks_of(text: Bytes, at: int) -> np.uint64:
     """A bit for each place of the block at ``at`` that is not `_SHOWN`."""
     block = load(text, at)
-    marks = ~within(block, BLANK, LAST_SHOWN) | equal(block, DOLLAR) | equal(block, AMPERSAND)
-    marks |= equal(block, STAR) | equal(block, LESS) | equal(block, BACKSLASH)
-    return marks | equal(block, UNDERSCORE) | equal(block, BACKTICK)
+    marks = (
+        ~within(block, ascii.BLANK, ascii.LOWER_Z)
+        | equal(block, ascii.DOLLAR)
+        | equal(block, ascii.AMPERSAND)
+    )
+    marks |= equal(block, ascii.STAR) | equal(block, ascii.LESS) | equal(block, ascii.BACKSLASH)
+    return marks | equal(block, ascii.UNDERSCORE) | equal(block, ascii.BACKTICK)
 
 
 @step
@@ -407,8 +399,8 @@ def _character(text: Bytes, end: int, how: int, begin: int, out: Bytes, dress: D
     if how != PLAIN and folded <= 0 and _SEEN <= point < _UNSEEN:
         folded = point
     if folded > 0:
-        begins = dress.begins and (folded == BLANK or folded == STAR)
-        return _moved(dress, at, to if folded == STAR else put_point(out, to, folded), begins)
+        begins = dress.begins and (folded == ascii.BLANK or folded == ascii.STAR)
+        return _moved(dress, at, to if folded == ascii.STAR else put_point(out, to, folded), begins)
     if folded == _STRIKE and to > begin:
         to -= 1
     elif folded == _DASH:
@@ -424,22 +416,22 @@ def _character(text: Bytes, end: int, how: int, begin: int, out: Bytes, dress: D
 def _underscores(text: Bytes, end: int, begin: int, out: Bytes, dress: Dress) -> Dress:
     """Emphasis, unless they are in a word or begin an index."""
     stop, to = run_end(text, dress.at, end), dress.to
-    after = int(text[stop]) if stop < end else LF
+    after = int(text[stop]) if stop < end else ascii.LF
     is_within = (
         to > begin
-        and (is_alnum(out[to - 1]) or out[to - 1] >= BEYOND_ASCII)
-        and (is_alnum(after) or after >= BEYOND_ASCII)
+        and (is_alnum(out[to - 1]) or out[to - 1] >= ascii.BEYOND_ASCII)
+        and (is_alnum(after) or after >= ascii.BEYOND_ASCII)
     )
-    if after == OPENING_BRACE or is_within:
-        return _put(dress, stop - dress.at, UNDERSCORE, dress.begins, out)
+    if after == ascii.BRACE_OPEN or is_within:
+        return _put(dress, stop - dress.at, ascii.UNDERSCORE, dress.begins, out)
     return _moved(dress, stop, to, dress.begins)
 
 
 @kernel
 def _tildes(text: Bytes, end: int, out: Bytes, dress: Dress) -> Dress:
     """Struck-out text, or a blank of TeX."""
-    if dress.at + 1 == end or text[dress.at + 1] != TILDE:
-        return _put(dress, 1, BLANK, dress.begins, out)
+    if dress.at + 1 == end or text[dress.at + 1] != ascii.TILDE:
+        return _put(dress, 1, ascii.BLANK, dress.begins, out)
     if dress.may_strike:
         behind = _behind(text, dress.at + 2, end, _TILDES)
         if behind >= 0:
@@ -460,10 +452,10 @@ def _command(text: Bytes, at: int, end: int, how: int, out: Bytes, dress: Dress)
     if flags & (WRAPPER | PAINT):
         if flags & WRAPPER:
             brace = skip(text, name_end, end, SPACES)
-            behind = brace if brace < end and text[brace] == OPENING_BRACE else name_end
+            behind = brace if brace < end and text[brace] == ascii.BRACE_OPEN else name_end
         else:
             behind = skip_arguments(text, name_end, end)
-        if behind < end and text[behind] == OPENING_BRACE:
+        if behind < end and text[behind] == ascii.BRACE_OPEN:
             return _opened(dress, behind + 1, True)
         return _moved(dress, behind, to, dress.begins)
     if flags & BOX and how == PLAIN:
@@ -472,7 +464,7 @@ def _command(text: Bytes, at: int, end: int, how: int, out: Bytes, dress: Dress)
         stop, bare = _held_end(text, at, end), dress.bare
         if stop > at:
             bare = stop
-            out[to] = OPENING_BRACE
+            out[to] = ascii.BRACE_OPEN
             to += 1
         return Dress(at, to, False, dress.depth, dress.dressed, dress.may_strike, bare, dress.boxes)
     if how != PLAIN:
@@ -481,25 +473,26 @@ def _command(text: Bytes, at: int, end: int, how: int, out: Bytes, dress: Dress)
         to = copy(_SHOWN_ARROW, 0, len(_SHOWN_ARROW), out, to)
         return _moved(dress, name_end, to, dress.begins)
     if flags & DROPPED:
-        return _put(dress, name_end - dress.at, BLANK, dress.begins, out)
-    return _put(dress, at - dress.at, BACKSLASH, False, out)
+        return _put(dress, name_end - dress.at, ascii.BLANK, dress.begins, out)
+    return _put(dress, at - dress.at, ascii.BACKSLASH, False, out)
 
 
 @kernel
 def _escape(text: Bytes, at: int, end: int, how: int, out: Bytes, dress: Dress) -> Dress:
     """What is no letter, at ``at`` behind one or more backslashes; ``dress`` is before them."""
-    byte, size = int(text[at]) if at < end else LF, at - dress.at
+    byte, size = int(text[at]) if at < end else ascii.LF, at - dress.at
     if how != PLAIN:
         return _moved(dress, at, copy(text, dress.at, at, out, dress.to), dress.begins)
     if is_feed(byte):
-        return _put(dress, size, BLANK, dress.begins, out)
+        return _put(dress, size, ascii.BLANK, dress.begins, out)
     if _UNSHOWN[byte]:
         return _moved(dress, at + 1, dress.to, dress.begins)
     if _BLANKS[byte]:
-        return _put(dress, size + 1, BLANK, dress.begins, out)
-    if byte == OPENING_BRACE or byte == CLOSING_BRACE:
-        return _put(dress, size + 1, OPENING if byte == OPENING_BRACE else CLOSING, dress.begins, out)
-    if byte < BEYOND_ASCII:
+        return _put(dress, size + 1, ascii.BLANK, dress.begins, out)
+    if byte == ascii.BRACE_OPEN or byte == ascii.BRACE_CLOSE:
+        byte = ascii.ROUND_OPEN if byte == ascii.BRACE_OPEN else ascii.ROUND_CLOSE
+        return _put(dress, size + 1, byte, dress.begins, out)
+    if byte < ascii.BEYOND_ASCII:
         return _put(dress, size + 1, byte, False, out)
     return _moved(dress, at, dress.to, dress.begins)
 
@@ -508,25 +501,25 @@ def _escape(text: Bytes, at: int, end: int, how: int, out: Bytes, dress: Dress) 
 def _tag(text: Bytes, end: int, out: Bytes, dress: Dress) -> Dress:
     """A tag of HTML, a comment, or a mark around a box; only what is none of them stays where it is."""
     at = dress.at
-    after = int(text[at + 1]) if at + 1 < end else LF
-    if after == BAR and begins_with(text, at, end, _BOX_OPENS):
+    after = int(text[at + 1]) if at + 1 < end else ascii.LF
+    if after == ascii.BAR and begins_with(text, at, end, _BOX_OPENS):
         to = copy(_BOX, 0, len(_BOX), out, dress.to)
         opened = _opened(_moved(dress, at, to, dress.begins), at + len(_BOX_OPENS), False)
         return Dress(
             opened.at, to, opened.begins, opened.depth, opened.dressed, opened.may_strike, opened.bare,
             opened.boxes + 1,
         )  # fmt: skip
-    if after == BAR and begins_with(text, at, end, _BOX_CLOSES):
-        out[dress.to] = CLOSING_BRACE
+    if after == ascii.BAR and begins_with(text, at, end, _BOX_CLOSES):
+        out[dress.to] = ascii.BRACE_CLOSE
         at += len(_BOX_CLOSES)
         depth, boxes = max(dress.depth - 1, 0), dress.boxes - 1
         return Dress(
             at, dress.to + 1, dress.begins, depth, dress.dressed, dress.may_strike, dress.bare, boxes
         )
-    if after == BANG and dress.may_strike and begins_with(text, at, end, _COMMENT):
+    if after == ascii.BANG and dress.may_strike and begins_with(text, at, end, _COMMENT):
         behind = _behind(text, at + len(_COMMENT), end, _COMMENT_ENDS)
         return _moved(dress, behind, dress.to, dress.begins) if behind >= 0 else _unstruck(dress)
-    name = at + 2 if after == SLASH else at + 1
+    name = at + 2 if after == ascii.SLASH else at + 1
     name_end = name
     while name_end < end and name_end - name < _MAX_NAME and is_alnum(text[name_end]):
         name_end += 1
@@ -534,16 +527,16 @@ def _tag(text: Bytes, end: int, out: Bytes, dress: Dress) -> Dress:
     stop = _tag_end(text, at, name_end, end) if flags & (LAYOUT | BREAK | CELL | STRUCK) else at
     if stop == at:
         return dress
-    if flags & STRUCK and after != SLASH:
+    if flags & STRUCK and after != ascii.SLASH:
         behind = _closing(text, stop, end, name, name_end) if dress.may_strike else -1
         if behind < 0:
             dress = _unstruck(dress)
         else:
             stop = behind
     if flags & BREAK:
-        return _put(dress, stop - at, LF, True, out)
-    if flags & CELL and after != SLASH:
-        return _put(dress, stop - at, BAR, dress.begins, out)
+        return _put(dress, stop - at, ascii.LF, True, out)
+    if flags & CELL and after != ascii.SLASH:
+        return _put(dress, stop - at, ascii.BAR, dress.begins, out)
     return _moved(dress, stop, dress.to, dress.begins)
 
 
@@ -551,33 +544,33 @@ def _tag(text: Bytes, end: int, out: Bytes, dress: Dress) -> Dress:
 def _tag_end(text: Bytes, at: int, name_end: int, end: int) -> int:
     """The offset after the tag at ``at``; ``at`` if it is not closed, or its name longer."""
     stop = name_end
-    while stop < end and stop - at < _MAX_TAG and text[stop] != GREATER and text[stop] != LESS:
+    while stop < end and stop - at < _MAX_TAG and text[stop] != ascii.GREATER and text[stop] != ascii.LESS:
         if is_feed(text[stop]):
             return at
         stop += 1
     is_name = stop == name_end or not LETTERS[text[name_end]]
-    return stop + 1 if stop < end and text[stop] == GREATER and is_name else at
+    return stop + 1 if stop < end and text[stop] == ascii.GREATER and is_name else at
 
 
 @step
 def _sign(text: Bytes, end: int, out: Bytes, dress: Dress) -> Dress:
     """A brace, or a byte that is shown, or a control character."""
     byte = int(text[dress.at])
-    if byte == OPENING_BRACE:
+    if byte == ascii.BRACE_OPEN:
         return _put(_opened(dress, dress.at, False), 1, byte, False, out)
-    if byte == CLOSING_BRACE and dress.depth > 0:
+    if byte == ascii.BRACE_CLOSE and dress.depth > 0:
         depth = dress.depth - 1
         is_shown = depth >= _MAX_DEPTH or dress.dressed >> depth & 1 == 0
-        out[dress.to] = CLOSING_BRACE
+        out[dress.to] = ascii.BRACE_CLOSE
         return Dress(
             dress.at + 1, dress.to + is_shown, dress.begins and not is_shown, depth, dress.dressed,
             dress.may_strike, dress.bare, dress.boxes,
         )  # fmt: skip
-    if byte == BACKSPACE and dress.at + 1 < end and text[dress.at + 1] == ord("o"):
+    if byte == ascii.BACKSPACE and dress.at + 1 < end and text[dress.at + 1] == ord("o"):
         return _put(dress, 1, ord("b"), False, out)  # the b of \\boxed, read as an escape
-    if byte == TAB:
-        return _put(dress, 1, BLANK, False, out)
-    if byte >= BLANK and byte != DELETE:
+    if byte == ascii.TAB:
+        return _put(dress, 1, ascii.BLANK, False, out)
+    if byte >= ascii.BLANK and byte != ascii.DELETE:
         return _put(dress, 1, byte, False, out)
     return _moved(dress, dress.at + 1, dress.to, False)
 
@@ -587,29 +580,29 @@ def _mark(text: Bytes, start: int, end: int, how: int, begin: int, out: Bytes, d
     """A byte of ASCII that may be markup. ``begin``: where ``out`` begins."""
     at = dress.at
     byte = int(text[at])
-    if byte == OPENING_BRACE or byte == CLOSING_BRACE or byte == BAR:
+    if byte == ascii.BRACE_OPEN or byte == ascii.BRACE_CLOSE or byte == ascii.BAR:
         return _sign(text, end, out, dress)
-    after = int(text[at + 1]) if at + 1 < end else LF
-    if how != PLAIN and _LETTERS[byte] and not (byte == TILDE == after):
+    after = int(text[at + 1]) if at + 1 < end else ascii.LF
+    if how != PLAIN and _LETTERS[byte] and not (byte == ascii.TILDE == after):
         return _put(dress, 1, byte, False, out)
-    if byte == STAR:
+    if byte == ascii.STAR:
         stop = run_end(text, at, end)
         if _multiplies(text, at, stop, start, end):
             return _put(dress, stop - at, byte, dress.begins, out)
         return _moved(dress, stop, dress.to, dress.begins)
-    if byte == UNDERSCORE:
+    if byte == ascii.UNDERSCORE:
         return _underscores(text, end, begin, out, dress)
-    if byte == BACKTICK or byte == DOLLAR:
+    if byte == ascii.BACKTICK or byte == ascii.DOLLAR:
         return _moved(dress, at + 1, dress.to, dress.begins)
-    if byte == TILDE:
+    if byte == ascii.TILDE:
         return _tildes(text, end, out, dress)
-    if byte == BACKSLASH:
+    if byte == ascii.BACKSLASH:
         return _command(text, run_end(text, at, end), end, how, out, dress)
-    if byte == LESS:
+    if byte == ascii.LESS:
         dress = _tag(text, end, out, dress)
         if dress.at > at:
             return dress
-    if byte == AMPERSAND:
+    if byte == ascii.AMPERSAND:
         point, size = _entity(text, at, end)
         if point > 0:
             return _put(dress, size, point, dress.begins, out)
@@ -625,13 +618,13 @@ def undress(text: Bytes, start: int, end: int, fences: Fences, out: Bytes, to: i
     int
         Where it ends; at most 2 (end - start) + 8 bytes are written, and what follows is overwritten.
     """
-    return undress_up_to(text, start, end, fences, out, to, PLAIN, NO_END)[0]  # type: ignore[no-any-return]
+    return undress_up_to(text, start, end, fences, out, to, PLAIN, NO_END)[0]
 
 
 @kernel
 def undress_up_to(
     text: Bytes, start: int, end: int, fences: Fences, out: Bytes, to: int, how: int, most: int
-) -> Any:
+) -> tuple[int, int, int]:
     """`undress` by ``how`` (`PLAIN` and the like), until more than ``most`` bytes are written.
 
     Returns
@@ -652,7 +645,7 @@ def undress_up_to(
                 return dress.to, early, late if late >= 0 else early
             late = at
         if at == dress.bare:
-            out[dress.to] = CLOSING_BRACE
+            out[dress.to] = ascii.BRACE_CLOSE
             dress = Dress(
                 at, dress.to + 1, dress.begins, dress.depth, dress.dressed, dress.may_strike, -1, dress.boxes
             )
@@ -668,15 +661,15 @@ def undress_up_to(
             n = min(first(marks >> np.uint64(at - block)), block + WIDTH - at)
             n = min(n, dress.bare - at if dress.bare > at else end - at, max(most - dress.to, 1))
             dress = _copy_shown(text, n, how, most, out, dress)
-        elif byte >= BEYOND_ASCII:
+        elif byte >= ascii.BEYOND_ASCII:
             dress = _character(text, end, how, to, out, dress)
         elif is_feed(byte):
-            dress = _put(dress, 1, LF, True, out)
+            dress = _put(dress, 1, ascii.LF, True, out)
         else:
             dress = _mark(text, start, end, how, to, out, dress)
     to = dress.to
     if dress.at == dress.bare or dress.boxes > 0:
-        out[to] = CLOSING_BRACE
+        out[to] = ascii.BRACE_CLOSE
         to += 1
     if early < 0:
         early = end

@@ -17,7 +17,7 @@ from relfast_kernels.text.lines import (
     score_lines,
 )
 from relfast_kernels.text.marked import read_form
-from relfast_kernels.text.reasoning import cut_among
+from relfast_kernels.text.reasoning import PackedMarks, cut_among
 from relfast_kernels.text.rows import write_rows
 
 
@@ -26,9 +26,8 @@ def _cut(cut: Cut) -> int:
     """`cut_among` for a whole text: whether the rest was copied."""
     names, text = cut.names, cut.text
     kept, own_only = cut.kept, cut.own_only != 0
-    kept.start, kept.end, copied = cut_among(
-        text, 0, len(text), cut.out, 0, names.pool, names.places, names.beginnings, own_only
-    )
+    marks = PackedMarks(names.pool, names.places, names.beginnings)
+    kept.start, kept.end, copied = cut_among(text, 0, len(text), cut.out, 0, marks, own_only)
     return 1 if copied else 0
 
 

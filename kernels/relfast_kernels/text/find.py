@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from string import ascii_letters
-from typing import Any
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import BUILDING, kernel, unsigned
-from relfast_kernels.entry import Bytes
+from relfast_kernels.entry import Buffer, Bytes
+from relfast_kernels.text.ascii import (
+    BEYOND_ASCII,
+    LF,
+    LOWER_A,
+    LOWER_F,
+    NINE,
+    ZERO,
+    ByteSet,
+    small,
+)
 from relfast_kernels.text.vectors import WIDTH, equal, first, fold, last, load, lower, within
 
 # Loops that LLVM should turn into vector code count in `unsigned`: for a signed index numba adds the
 # wrap-around of negative indices, which keeps the loop scalar (0.93 µs against 0.13 µs for 2 kB).
 
-LF, ZERO, NINE, _A, _Z, _SMALL_A, _SMALL_F = map(ord, "\n09AZaf")
 
 if not BUILDING:
 
@@ -31,7 +38,7 @@ if not BUILDING:
 
     _DIGIT_OR_HIGH = re.compile(b"[0-9\x80-\xff]")
 
-    def _find(pattern: re.Pattern[bytes], data: Any, at: int, end: int) -> int:
+    def _find(pattern: re.Pattern[bytes], data: Buffer, at: int, end: int) -> int:
         found = pattern.search(data, at, end)
         return found.start() if found else end
 
@@ -130,19 +137,8 @@ def copy(source: Bytes, start: int, end: int, out: Bytes, to: int) -> int:
     return to + end - start
 
 
-def byte_set(characters: str) -> Any:
-    """ASCII characters as a set of bytes: for each of 256 bytes whether it is in the set (bool)."""
-    found = np.zeros(256, np.bool_)
-    found[[*characters.encode()]] = True
-    return found
-
-
-DIGITS, BLANKS = byte_set("0123456789"), byte_set(" ")
-LETTERS = byte_set(ascii_letters)
-
-
 @kernel
-def skip(data: Bytes, at: int, end: int, some: Any) -> int:
+def skip(data: Bytes, at: int, end: int, some: ByteSet) -> int:
     """Index of the first byte from ``at`` on that is not in the set ``some``, or ``end``."""
     while at < end and some[data[at]]:
         at += 1
@@ -150,7 +146,7 @@ def skip(data: Bytes, at: int, end: int, some: Any) -> int:
 
 
 @kernel
-def skip_back(data: Bytes, low: int, at: int, some: Any) -> int:
+def skip_back(data: Bytes, low: int, at: int, some: ByteSet) -> int:
     """Where the run of bytes of the set ``some`` begins that ends before ``at``; not before ``low``."""
     while at > low and some[data[at - 1]]:
         at -= 1
@@ -175,12 +171,6 @@ def same_as(data: Bytes, start: int, end: int, name: Bytes) -> bool:
 
 
 @kernel
-def small(byte: Any) -> Any:
-    """A capital letter of ASCII in lower case; any other byte as it is."""
-    return byte | 32 if _A <= byte <= _Z else byte
-
-
-@kernel
 def begins_with(data: Bytes, start: int, end: int, name: Bytes) -> bool:
     """Whether data[start:end] begins with ``name`` (in lower case), ignoring case."""
     if end - start < len(name):
@@ -195,7 +185,7 @@ _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 
 @kernel
-def places_below(n: int) -> Any:
+def places_below(n: int) -> np.uint64:
     """A bit (of a uint64) for each of the first ``n`` places of a block, 1 to `WIDTH`."""
     return _ALL >> np.uint64(WIDTH - n)
 
@@ -238,7 +228,7 @@ def listed(text: Bytes, at: int, end: int, some: Bytes, whole: bool) -> int:
 
 
 @kernel
-def load8(data: Bytes, at: int) -> Any:
+def load8(data: Bytes, at: int) -> np.uint64:
     """The eight bytes at ``at`` as a little-endian number."""
     start = unsigned(at)
     word = np.uint64(0)
@@ -248,7 +238,7 @@ def load8(data: Bytes, at: int) -> Any:
 
 
 @kernel
-def _rest(data: Bytes, at: int, end: int) -> Any:
+def _rest(data: Bytes, at: int, end: int) -> np.uint64:
     """Up to eight bytes as a little-endian number, with zeros after ``end``."""
     if at + 8 <= end:
         return load8(data, at)
@@ -259,7 +249,7 @@ def _rest(data: Bytes, at: int, end: int) -> Any:
 
 
 @kernel
-def hash_text(data: Bytes, start: int, end: int) -> Any:
+def hash_text(data: Bytes, start: int, end: int) -> np.uint64:
     """`relfast.stats.samples.hash_id` of data[start:end]."""
     value = np.uint64(end - start)
     at = start
@@ -285,18 +275,18 @@ def put_number(out: Bytes, at: int, value: int) -> int:
 
 
 @kernel
-def hexadecimal(data: Bytes, at: int, end: int, count: int) -> Any:
+def hexadecimal(data: Bytes, at: int, end: int, count: int) -> int:
     """Value of ``count`` hexadecimal digits at ``at``, or -1 if there are not so many."""
     if at + count > end:
         return -1
-    value: Any = 0
+    value = 0
     for k in range(at, at + count):
-        byte = np.int64(data[k])
+        byte = int(data[k])
         letter = byte | 32
         if ZERO <= byte <= NINE:
             value = value * 16 + byte - ZERO
-        elif _SMALL_A <= letter <= _SMALL_F:
-            value = value * 16 + letter - _SMALL_A + 10
+        elif LOWER_A <= letter <= LOWER_F:
+            value = value * 16 + letter - LOWER_A + 10
         else:
             return -1
     return value
@@ -305,7 +295,7 @@ def hexadecimal(data: Bytes, at: int, end: int, count: int) -> Any:
 @kernel
 def put_point(out: Bytes, at: int, point: int) -> int:
     """Write a code point as UTF-8; the offset after it."""
-    if point < 0x80:
+    if point < BEYOND_ASCII:
         out[at] = point
         return at + 1
     if point < 0x800:
@@ -329,7 +319,7 @@ _THIRD, _FOURTH = np.uint64(0x8EBC6AF09C88C6E3), np.uint64(0x589965CC75374CC3)
 
 
 @kernel
-def digest(data: Bytes, start: int, end: int, seed: Any, value: Any) -> Any:
+def digest(data: Bytes, start: int, end: int, seed: np.uint64, value: np.uint64) -> np.uint64:
     """A digest (uint64) of data[start:end] and ``value``, keyed by a secret ``seed`` (wyhash's mixing)."""
     one = fold(seed ^ _FIRST, value ^ seed)
     two, three, four = one ^ _SECOND, one ^ _THIRD, one ^ _FOURTH

@@ -7,34 +7,15 @@ nothing else, so the last value that has a form belongs to the form that opens l
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes
-from relfast_kernels.text.dress import (
-    BACKSLASH,
-    BAR,
-    BLANK,
-    CLOSING_BRACE,
-    DASH,
-    FENCED,
-    HASHES,
-    OPENING,
-    OPENING_BRACE,
-    UNDERSCORE,
-    is_alnum,
-)
-from relfast_kernels.text.find import BLANKS, DIGITS, LF, byte_set, skip, skip_back
-from relfast_kernels.text.values import (
-    CHOICE,
-    CLOSERS,
-    OPENERS,
-    STOPS,
-    is_wordy,
-    value_at,
-    word_before,
-    word_end,
-)
+from relfast_kernels.text.ascii import BLANKS, DIGITS, byte_set, is_alnum, is_wordy
+from relfast_kernels.text.dress import FENCED, HASHES
+from relfast_kernels.text.find import skip, skip_back
+from relfast_kernels.text.values import CHOICE, CLOSERS, OPENERS, STOPS, value_at, word_before, word_end
 from relfast_kernels.text.words import (
     ADVERB,
     AUXILIARY,
@@ -59,7 +40,6 @@ from relfast_kernels.text.words import (
     flags_of,
 )
 
-EQUALS, OPENING_ANGLE, CLOSING_ANGLE, QUOTE, APOSTROPHE, COMMA = map(ord, "=<>\"',")
 NO_WORD: Final = byte_set("".join(char for char in map(chr, range(128)) if not char.isalnum()))
 _FILLS: Final = byte_set(" \"'([#")
 """What may stand between a form's opening and its value."""
@@ -70,6 +50,7 @@ _FILLS_LIST: Final = byte_set(" \"'([#{\\:\n")
 """The same between joined values."""
 _BEFORE_JOINED: Final = byte_set(" \"'([\\")
 _JOINED_BY: Final = byte_set(",/&")
+_CLOSES, _ENDS_TAG, _ENDS_NAME = byte_set(")]}"), byte_set(">\n"), byte_set("/\n")
 _PAUSES: Final = byte_set(" ,:")
 _AFTER_CHOICE: Final = byte_set(" )]:-")
 
@@ -90,13 +71,14 @@ _MAX_FILLERS: Final = 16
 _MAX_STEPS: Final = 256
 _MAX_JOINED: Final = 8
 _MAX_NAME: Final = 24
+_MAX_BETWEEN: Final = 40
 
 
 @kernel
-def _named_tag(text: Bytes, low: int, at: int) -> Any:
+def _named_tag(text: Bytes, low: int, at: int) -> tuple[int, int]:
     """Start of the tag that ends before ``at``, and the flags of its name; -1: there is none."""
     name_end = at - 1
-    if name_end <= low or text[name_end] != 62:
+    if name_end <= low or text[name_end] != ascii.GREATER:
         return -1, 0
     name_end = skip_back(text, low, name_end, BLANKS)
     first = name_end
@@ -104,7 +86,7 @@ def _named_tag(text: Bytes, low: int, at: int) -> Any:
         first -= 1
     flags = flags_of(text, first, name_end) if first < name_end else 0
     first = skip_back(text, low, first, BLANKS)
-    if first > low and text[first - 1] == 60:
+    if first > low and text[first - 1] == ascii.LESS:
         return first - 1, flags
     return -1, 0
 
@@ -147,9 +129,9 @@ def _over_line(byte: int, look: _Look) -> _Look:
         return _Look(pos - 1, pos, seen, look.fillers, IS_HASHED)
     if byte != HASHES and begins:
         seen |= AT_LINE
-    if byte == LF and not seen & (CROSSED | LINKED):
+    if byte == ascii.LF and not seen & (CROSSED | LINKED):
         inside = pos
-    return _Look(pos - 1, inside, seen | CROSSED if byte == LF else seen, look.fillers, _GOES_ON)
+    return _Look(pos - 1, inside, seen | CROSSED if byte == ascii.LF else seen, look.fillers, _GOES_ON)
 
 
 @kernel
@@ -157,19 +139,21 @@ def _over_sign(text: Bytes, low: int, at: int, byte: int, look: _Look) -> _Look:
     """A sign that ties a value to its label, or ends a tag."""
     pos, seen = look.pos, look.seen
     before = int(text[pos - 2]) if pos - 2 >= low else 0
-    if byte == BAR:
+    if byte == ascii.BAR:
         return _found(look, NO_FORM, pos) if seen & CROSSED else _tied(look, pos - 1, LINKED | MARKED)
-    if byte == DASH:
-        ties = pos < at and text[pos] == BLANK and not seen & LINKED
+    if byte == ascii.HYPHEN:
+        ties = pos < at and text[pos] == ascii.BLANK and not seen & LINKED
         return _tied(look, pos - 1, LINKED | MARKED) if ties else _found(look, NO_FORM, pos)
-    if byte == CLOSING_ANGLE and before != DASH and before != EQUALS:
+    if byte == ascii.GREATER and before != ascii.HYPHEN and before != ascii.EQUALS:
         first, flags = _named_tag(text, low, pos)
         is_tag = first >= 0 and flags & TAG != 0
         return _Look(first, pos, seen, look.fillers, IS_TAG) if is_tag else _found(look, NO_FORM, pos)
-    look = _tied(look, pos - 2 if byte == CLOSING_ANGLE else pos - 1, LINKED | MARKED)
-    if byte == CLOSING_ANGLE:
+    look = _tied(look, pos - 2 if byte == ascii.GREATER else pos - 1, LINKED | MARKED)
+    if byte == ascii.GREATER:
         return look
-    equals = (byte == EQUALS and not seen & LINKED) or (seen & _EQUALS != 0 and text[pos] == EQUALS)
+    equals = (byte == ascii.EQUALS and not seen & LINKED) or (
+        seen & _EQUALS != 0 and text[pos] == ascii.EQUALS
+    )
     return _on(look, look.pos, look.seen | _EQUALS if equals else look.seen & ~_EQUALS)
 
 
@@ -177,21 +161,21 @@ def _over_sign(text: Bytes, low: int, at: int, byte: int, look: _Look) -> _Look:
 def _over_bracket(text: Bytes, low: int, byte: int, look: _Look) -> _Look:
     """The brace of a box, a subscript in braces ("x_{1} = 4"), or a remark in brackets."""
     pos, seen = look.pos, look.seen
-    if byte == OPENING_BRACE:
+    if byte == ascii.BRACE_OPEN:
         if pos - 1 == low or not is_alnum(text[pos - 2]):
             return _on(look, pos - 1, seen)
         first, flags = word_before(text, low, pos - 1)
-        start = first - 1 if first > low and text[first - 1] == BACKSLASH else first
+        start = first - 1 if first > low and text[first - 1] == ascii.BACKSLASH else first
         return _Look(start, pos, seen, look.fillers, IS_BOX if flags & BOX else NO_FORM)
-    opening = OPENING_BRACE if byte == CLOSING_BRACE else OPENING
+    opening = ascii.BRACE_OPEN if byte == ascii.BRACE_CLOSE else ascii.ROUND_OPEN
     here = pos - 1
-    while here > low and text[here - 1] != opening and text[here - 1] != LF and pos - here < _MAX_NAME:
+    while here > low and text[here - 1] != opening and text[here - 1] != ascii.LF and pos - here < _MAX_NAME:
         here -= 1
     if here == low or text[here - 1] != opening:
         return _found(look, NO_FORM, pos)
     here -= 1
-    if byte == CLOSING_BRACE:
-        is_index = seen & _EQUALS != 0 and here > low and text[here - 1] == UNDERSCORE
+    if byte == ascii.BRACE_CLOSE:
+        is_index = seen & _EQUALS != 0 and here > low and text[here - 1] == ascii.UNDERSCORE
         return _on(look, here - 1, seen) if is_index else _found(look, NO_FORM, pos)
     return _on(look, here, seen) if seen & (LINKED | CROSSED) else _found(look, NO_FORM, pos)
 
@@ -200,10 +184,10 @@ def _over_bracket(text: Bytes, low: int, byte: int, look: _Look) -> _Look:
 def _over_stop(text: Bytes, low: int, at: int, byte: int, look: _Look) -> _Look:
     """A comma behind a word that concludes, or the end of the sentence before."""
     pos = look.pos
-    if byte == COMMA:
+    if byte == ascii.COMMA:
         _, flags = word_before(text, low, pos - 1)
         return _on(look, pos - 1, look.seen) if flags & CONCLUDES else _found(look, NO_FORM, pos)
-    begins = pos < at and text[pos] == BLANK and not look.seen & (CROSSED | LINKED | _STRANGE)
+    begins = pos < at and text[pos] == ascii.BLANK and not look.seen & (CROSSED | LINKED | _STRANGE)
     return _found(look, IS_SENTENCE if begins else NO_FORM, pos)
 
 
@@ -223,9 +207,9 @@ def _over_word(text: Bytes, low: int, at: int, look: _Look) -> _Look:
     pos, seen = look.pos, look.seen
     first, flags = word_before(text, low, pos)
     if seen & _EQUALS and not DIGITS[text[first]] and not flags & (LABEL | LINK | QUALIFIED):
-        is_short = pos - first == 1 or text[first + 1] == UNDERSCORE or DIGITS[text[first + 1]]
+        is_short = pos - first == 1 or text[first + 1] == ascii.UNDERSCORE or DIGITS[text[first + 1]]
         seen = seen & ~(_EQUALS | LINKED | MARKED | _HELD) | VARIABLE | _STRANGE
-        start = first - 1 if first > low and text[first - 1] == BACKSLASH else first
+        start = first - 1 if first > low and text[first - 1] == ascii.BACKSLASH else first
         # "count = 4" in a box or a tag; "x = 4" behind a label, too
         return _on(look, start, seen if is_short else seen | _HELD)
     look = _on(look, pos, seen & ~_EQUALS)
@@ -233,7 +217,7 @@ def _over_word(text: Bytes, low: int, at: int, look: _Look) -> _Look:
         weak = seen & (LINKED | MARKED) == LINKED and flags & WEAK != 0 and _is_weak(text, low, first)
         if weak or not (seen & LINKED or _begins_line(text, low, first)):
             return _found(look, NO_FORM, pos)
-        if first > low and text[first - 1] == QUOTE and pos < at and text[pos] == QUOTE:
+        if first > low and text[first - 1] == ascii.QUOTE and pos < at and text[pos] == ascii.QUOTE:
             look = _on(look, pos, look.seen | QUOTED)
         return _found(look, IS_LABEL, first)
     before_first, before = first, 0
@@ -260,7 +244,7 @@ def _over_word(text: Bytes, low: int, at: int, look: _Look) -> _Look:
 
 
 @kernel
-def look_left(text: Bytes, low: int, at: int, crossed: bool) -> Any:
+def look_left(text: Bytes, low: int, at: int, crossed: bool) -> tuple[int, int, int, int]:
     """The form of what begins at ``at``: of a value, or of anything else (`marked.find_form`).
 
     Parameters
@@ -288,7 +272,7 @@ def look_left(text: Bytes, low: int, at: int, crossed: bool) -> Any:
             look = _on(look, skip_back(text, low, pos - 1, BLANKS), look.seen)
         elif is_wordy(byte):
             look = _over_word(text, low, at, look)
-        elif byte == LF or byte == FENCED or byte == HASHES:
+        elif byte == ascii.LF or byte == FENCED or byte == HASHES:
             look = _over_line(byte, look)
         elif _TIES[byte]:
             look = _over_sign(text, low, at, byte, look)
@@ -311,7 +295,7 @@ def _begins_line(text: Bytes, low: int, at: int) -> bool:
     """Whether nothing but qualifiers and fillers stands before ``at`` on its line."""
     while at > low:
         byte = int(text[at - 1])
-        if byte == 10 or byte == HASHES:
+        if byte == ascii.LF or byte == HASHES:
             return True
         if OPENERS[byte]:
             at -= 1
@@ -326,15 +310,21 @@ def _begins_line(text: Bytes, low: int, at: int) -> bool:
 
 
 @kernel
-def own_tag(text: Bytes, low: int, start: int, stop: int, end: int) -> Any:
+def own_tag(text: Bytes, low: int, start: int, stop: int, end: int) -> tuple[int, int]:
     """Start and end of a tag that is itself a yes or no (``<yes>``); -1: it is none."""
     first = skip_back(text, low, start, BLANKS)
     stop = skip(text, stop, end, BLANKS)
-    if stop + 1 < end and text[stop] == 47:
+    if stop + 1 < end and text[stop] == ascii.SLASH:
         stop += 1
-    if first > low and text[first - 1] == 60 and stop < end and text[stop] == 62:
+    if first > low and text[first - 1] == ascii.LESS and stop < end and text[stop] == ascii.GREATER:
         return first - 1, stop + 1
     return -1, -1
+
+
+@kernel
+def closes_tag(text: Bytes, at: int, end: int) -> bool:
+    """Whether a closing tag begins at ``at``."""
+    return at + 1 < end and text[at] == ascii.LESS and text[at + 1] == ascii.SLASH
 
 
 @kernel
@@ -343,11 +333,11 @@ def skip_closers(text: Bytes, at: int, end: int) -> int:
     while at < end:
         if CLOSERS[text[at]]:
             at += 1
-        elif text[at] == 60 and at + 1 < end and text[at + 1] == 47:
+        elif closes_tag(text, at, end):
             stop = at + 2
-            while stop < end and text[stop] != 62 and text[stop] != 10 and stop - at < _MAX_NAME:
+            while stop < end and not _ENDS_TAG[text[stop]] and stop - at < _MAX_NAME:
                 stop += 1
-            if stop == end or text[stop] != 62:
+            if stop == end or text[stop] != ascii.GREATER:
                 return at
             at = stop + 1
         else:
@@ -360,60 +350,62 @@ def is_rest(text: Bytes, at: int, end: int) -> int:
     """Where the line ends, if nothing but closing marks stands before that; else -1."""
     while True:
         at = skip_closers(text, at, end)
-        if at >= end or text[at] == 10:
+        if at >= end or text[at] == ascii.LF:
             return at
-        if STOPS[text[at]] or (text[at] == 92 and (at + 1 == end or not is_alnum(text[at + 1]))):
+        if STOPS[text[at]] or (text[at] == ascii.BACKSLASH and (at + 1 == end or not is_alnum(text[at + 1]))):
             at += 1
         else:
             return -1
 
 
 @kernel
-def chain(text: Bytes, low: int, at: int, end: int, value: int, kind: int, is_named: bool) -> Any:
+def chain(
+    text: Bytes, low: int, at: int, end: int, value: int, kind: int, is_named: bool
+) -> tuple[bool, int]:
     """Whether a different value is joined to the one that ends at ``at``, and where the last of them ends.
     ``is_named``: a variable may stand before each ("x = 4 or x = 6")."""
     several = False
     for _ in range(_MAX_JOINED):
         here = skip_closers(text, at, end)
-        if here < end and text[here] == 40:
+        if here < end and text[here] == ascii.ROUND_OPEN:
             here += 1
         if here >= end:
             return several, at
         byte = int(text[here])
-        comma = byte == 44
+        comma = byte == ascii.COMMA
         if _JOINED_BY[byte]:
             here += 1
         else:
-            stop = here + 3 if byte >= 0xE3 else word_end(text, here, end)
-            if byte >= 0xE3 and here + 6 <= end and flags_of(text, here, here + 6) & JOINS:
+            stop = here + 3 if byte >= ascii.WIDE else word_end(text, here, end)
+            if byte >= ascii.WIDE and here + 6 <= end and flags_of(text, here, here + 6) & JOINS:
                 stop = here + 6
             if stop <= here or stop > end or not flags_of(text, here, stop) & JOINS:
                 return several, at
             here = stop
         other, stop, is_own = 0, here, False
         steps = 0
-        while here < end and steps < 40:
+        while here < end and steps < _MAX_BETWEEN:
             steps += 1
             byte = int(text[here])
-            if byte == 10 and not (text[here - 1] == 44 and at < here):
+            if byte == ascii.LF and not (text[here - 1] == ascii.COMMA and at < here):
                 break
             other, stop, _ = value_at(text, low, here, end, kind)
             if other != 0:
                 break
             if _FILLS_LIST[byte]:
                 here += 1
-            elif byte == 60:
+            elif byte == ascii.LESS:
                 here += 1
                 is_own = True
-            elif (byte == 62 and is_own) or (byte == 44 and comma):
+            elif (byte == ascii.GREATER and is_own) or (byte == ascii.COMMA and comma):
                 here += 1
             else:
-                stop = here + 3 if byte >= 0xE3 else word_end(text, here, end)
+                stop = here + 3 if byte >= ascii.WIDE else word_end(text, here, end)
                 if stop <= here or stop > end:
                     break
                 flags = flags_of(text, here, stop)
                 behind = skip(text, stop, end, BLANKS)
-                if is_named and behind < end and text[behind] == EQUALS:
+                if is_named and behind < end and text[behind] == ascii.EQUALS:
                     here = behind + 1
                     continue
                 if not (
@@ -426,7 +418,7 @@ def chain(text: Bytes, low: int, at: int, end: int, value: int, kind: int, is_na
         if comma and kind != CHOICE:
             # "Yes, no taxon is alone" is one answer
             after = skip_closers(text, stop, end)
-            if after > stop and after < end and is_wordy(text[after]) and text[after - 1] == 32:
+            if after > stop and after < end and is_wordy(text[after]) and text[after - 1] == ascii.BLANK:
                 return several, at
         several |= other != value
         at = stop
@@ -444,26 +436,26 @@ def joined_before(text: Bytes, low: int, at: int, value: int, kind: int) -> bool
         if _JOINED_BY[byte]:
             joined = True
             at -= 1
-        elif _BEFORE_JOINED[byte] or (joined and (byte == 41 or byte == 93 or byte == 125)):
+        elif _BEFORE_JOINED[byte] or (joined and _CLOSES[byte]):
             at -= 1
-        elif joined and byte == 62:
+        elif joined and byte == ascii.GREATER:
             first, flags = _named_tag(text, low, at)
             if first >= 0 and flags & (YES | NO):
                 return kind != CHOICE and (2 if flags & YES else 1) != value
             stop = at - 1
-            while stop > low and text[stop - 1] != 47 and text[stop - 1] != 10 and at - stop < _MAX_NAME:
+            while stop > low and not _ENDS_NAME[text[stop - 1]] and at - stop < _MAX_NAME:
                 stop -= 1
-            if stop - 2 < low or text[stop - 1] != 47 or text[stop - 2] != 60:
+            if stop - 2 < low or text[stop - 1] != ascii.SLASH or text[stop - 2] != ascii.LESS:
                 return False
             at = stop - 2
         elif is_wordy(byte):
             first, flags = word_before(text, low, at)
-            if joined and (flags & (YES | NO) or (at - first == 1 and 49 <= byte <= 56)):
-                other, stop, _ = value_at(text, low, first, at + 1 if text[at] != 10 else at, kind)
+            if joined and (flags & (YES | NO) or (at - first == 1 and ascii.ONE <= byte <= ascii.EIGHT)):
+                other, stop, _ = value_at(text, low, first, at + 1 if text[at] != ascii.LF else at, kind)
                 if other == 0 or other == value:
                     return False
                 form, _, seen, _ = look_left(text, low, first, False)
-                return form != NO_FORM or seen & AT_LINE != 0  # type: ignore[no-any-return]
+                return form != NO_FORM or seen & AT_LINE != 0
             if flags & JOINS:
                 joined = True
             elif not flags & (FILLER | ADVERB | QUALIFIER):
@@ -480,7 +472,7 @@ def is_stated(text: Bytes, low: int, start: int, stop: int, end: int, ordinal: b
     if ordinal:
         return True
     at, noun = start, False
-    while at > low and _FILLS[text[at - 1]] and text[at - 1] != 39:
+    while at > low and _FILLS[text[at - 1]] and text[at - 1] != ascii.APOSTROPHE:
         at -= 1
     first, flags = word_before(text, low, at)
     while flags & NOUN:

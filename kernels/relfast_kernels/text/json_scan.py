@@ -27,8 +27,8 @@ from relfast_kernels.layouts import (
     TOKEN_NEXT,
     TOKEN_START,
 )
+from relfast_kernels.text.ascii import DIGITS
 from relfast_kernels.text.find import (
-    DIGITS,
     copy,
     find_byte,
     put_point,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from relfast_kernels.entry import Array, Byte, Bytes, Const, Inner, Int, Ints, Struct
 from relfast_kernels.layouts import (
@@ -99,6 +99,22 @@ class Scan(Struct):
     records: Ints = Array(Int, "n_records", RECORD_COLUMNS)
     scratch: Bytes = Array(Byte, "n_scratch")
     state: Ints = Array(Int, STATE_SIZE)
+
+
+class Response(NamedTuple):
+    """A response: text[start:end], UTF-8."""
+
+    text: Bytes
+    start: int
+    end: int
+
+
+class Room(NamedTuple):
+    """Scratch space: free from ``used`` on for what is kept, and from ``beyond`` on for temporary data."""
+
+    scratch: Bytes
+    used: int
+    beyond: int
 
 
 class Outlined(Struct):

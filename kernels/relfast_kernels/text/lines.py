@@ -87,11 +87,12 @@ from relfast_kernels.layouts import (
     WANTS_RECORDS,
     WANTS_SCRATCH,
 )
+from relfast_kernels.text.ascii import BLANKS, LF
 from relfast_kernels.text.characters import is_utf8
-from relfast_kernels.text.find import BLANKS, LF, copy, digest, find_byte, skip
+from relfast_kernels.text.find import copy, digest, find_byte, skip
 from relfast_kernels.text.json_scan import is_null, put_json, tokenise
 from relfast_kernels.text.json_strings import put_text
-from relfast_kernels.text.layouts import Golds, Held, Judging, Outline, Scan, Work
+from relfast_kernels.text.layouts import Golds, Held, Judging, Outline, Response, Room, Scan, Work
 from relfast_kernels.text.projection import (
     LEFT_OUT,
     OF_GOLD,
@@ -124,7 +125,7 @@ _OF_ID = ~np.uint64(0)
 
 
 @kernel
-def _put_id(data: Bytes, tape: Ints, token: int, scratch: Bytes, used: Any) -> Any:
+def _put_id(data: Bytes, tape: Ints, token: int, scratch: Bytes, used: int) -> Any:
     """The JSON of a line's id: its place (`IN_DATA` …), start and end there, and the scratch space in use;
     the place is `UNSURE` if Python must read the id."""
     if token == OF_GOLD or is_null(data, tape, token):
@@ -142,7 +143,7 @@ def _put_id(data: Bytes, tape: Ints, token: int, scratch: Bytes, used: Any) -> A
 
 
 @kernel
-def _digest_rest(data: Bytes, tape: Ints, table: Table, form: Form, seed: Any, value: Any) -> Any:
+def _digest_rest(data: Bytes, tape: Ints, table: Table, form: Form, seed: np.uint64, value: np.uint64) -> Any:
     """A digest (uint64) of those members of a row on which the rest of its records depends."""
     for k in range(form.depends.start, form.depends.end):
         token = table.fields[table.numbers[k]]
@@ -154,7 +155,7 @@ def _digest_rest(data: Bytes, tape: Ints, table: Table, form: Form, seed: Any, v
 
 @kernel
 def _digest_answer(
-    data: Bytes, tape: Ints, table: Table, work: Work, form: Form, seed: Any, value: Any
+    data: Bytes, tape: Ints, table: Table, work: Work, form: Form, seed: np.uint64, value: np.uint64
 ) -> Any:
     """A digest (uint64, not 0) of the values that hold a row's task and answer, and of the kind of its
     question; 0 if no paths lead to them."""
@@ -178,7 +179,7 @@ def _digest_answer(
 
 
 @kernel
-def _find_gold(golds: Golds, value: Any) -> Any:
+def _find_gold(golds: Golds, value: int) -> Any:
     """The number of the gold with a digest, or `GOLD_UNKNOWN`."""
     mask = len(golds.digests) - 1
     at = value & mask
@@ -190,14 +191,14 @@ def _find_gold(golds: Golds, value: Any) -> Any:
 
 
 @kernel
-def digest_id(text: Bytes, start: int, end: int, seed: Any) -> Any:
+def digest_id(text: Bytes, start: int, end: int, seed: np.uint64) -> Any:
     """A digest (int64) of the JSON of an id, by which a line that has nothing else but responses finds its
     gold."""
     return np.int64(digest(text, start, end, seed, _OF_ID) & ~np.uint64(ROW_UNSEEN))
 
 
 @kernel
-def _held_slot(held: Held, value: Any) -> Any:
+def _held_slot(held: Held, value: int) -> Any:
     """The slot of the first row that has an id with this digest, or the free one where it belongs."""
     mask = len(held.slots) - 1
     at = value & mask
@@ -207,7 +208,7 @@ def _held_slot(held: Held, value: Any) -> Any:
 
 
 @kernel
-def _last_held(held: Held, value: Any) -> Any:
+def _last_held(held: Held, value: int) -> Any:
     """The last row that has an id with this digest, or `UNKNOWN`."""
     first = held.slots[_held_slot(held, value)] - 1
     return held.rows[first, HELD_LAST] if first >= 0 else UNKNOWN
@@ -404,8 +405,7 @@ def _take_gold(golds: Golds, gold: int, settings: Ints, work: Work, scratch: Byt
     task = row[GOLD_TASK]
     if task < 0 or tokenise(golds.text, row[GOLD_TEXT_AT], row[GOLD_TEXT_STOP], work.tape, 0) < 0:
         return -1
-    details, strict = settings[SET_DETAILS] != 0, settings[SET_STRICT] != 0
-    return int(read_gold(golds.text, work.tape, 0, task, details, strict, work, scratch, used))
+    return int(read_gold(golds.text, work.tape, 0, task, settings, work, scratch, used))
 
 
 @kernel
@@ -418,13 +418,10 @@ def _score_record(
     source = data if record[RECORD_TEXT_PLACE] == IN_DATA else scratch
     strict = settings[SET_STRICT] != 0
     beyond = used + 2 * (last - begin) + 8 if settings[SET_DETAILS] != 0 or strict else used
+    response, room = Response(source, begin, last), Room(scratch, used, beyond)
     if strict:
-        return score_strictly(
-            source, begin, last, task, settings, golds.text, work, scratch, used, beyond, record
-        )
-    return score_as_published(
-        source, begin, last, task, settings, golds.text, work, scratch, used, beyond, record
-    )
+        return score_strictly(response, task, settings, golds.text, work, room, record)
+    return score_as_published(response, task, settings, golds.text, work, room, record)
 
 
 @kernel
@@ -449,7 +446,7 @@ def _score_line(scan: Scan, line: Ints, stop: int) -> bool:
         gold = _find_gold(golds, line[LINE_ANSWER])
     if gold < 0:
         return True
-    used: Any = state[STATE_USED]
+    used = state[STATE_USED]
     if not _room_for(line, golds, gold, used, scratch):
         return False
     line[LINE_GOLD], row = gold, golds.rows[gold]

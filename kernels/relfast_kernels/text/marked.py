@@ -12,52 +12,29 @@ is then a span of the text as it was written, since undressing changes letters:
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes, Ints
-from relfast_kernels.text.dress import (
-    BACKSLASH,
-    BAR,
-    BLANK,
-    CLOSING_BRACE,
-    FENCED,
-    HASHES,
-    NO_END,
-    OPENING_BRACE,
-    PLAIN,
-    SLASH,
-    undress,
-    undress_up_to,
-)
-from relfast_kernels.text.find import (
-    BLANKS,
-    LETTERS,
-    LF,
-    byte_set,
-    find_byte,
-    line_start,
-    same_as,
-    skip,
-    skip_back,
-)
+from relfast_kernels.text.ascii import BLANKS, LETTERS, byte_set, continues, is_wordy
+from relfast_kernels.text.dress import FENCED, HASHES, NO_END, PLAIN, undress, undress_up_to
+from relfast_kernels.text.find import find_byte, line_start, same_as, skip, skip_back
 from relfast_kernels.text.forms import (
-    COMMA,
     IS_BOX,
     IS_HASHED,
     IS_LABEL,
     IS_TAG,
     NO_FORM,
-    OPENING_ANGLE,
-    QUOTE,
     QUOTED,
+    closes_tag,
     has_word,
     look_left,
 )
 from relfast_kernels.text.paragraphs import MAX_FENCES, Fences, find_fences, paragraph_before
-from relfast_kernels.text.values import ROUND_OPENING, flags_at, is_wide, is_wordy, word_end
+from relfast_kernels.text.values import flags_at, is_wide, word_end
 from relfast_kernels.text.words import ENDS, FILLER, LINK, flags_of
 
 FORM_ROOM: Final = 64
@@ -67,8 +44,6 @@ MAX_HELD: Final = 2_000
 """The most bytes that a box or a tag holds."""
 MAX_TRIES: Final = 50
 """The most forms that are tried: those that hold nothing, or too much."""
-WIDE: Final = 0xE3
-"""Characters that begin with it, or with more, need no blanks between words: Chinese, Japanese, Korean."""
 
 _BEGIN, _END = np.frombuffer(b"begin", np.uint8), np.frombuffer(b"end", np.uint8)
 _OPENING: Final = byte_set("([{")
@@ -89,16 +64,18 @@ _SAYS: Final = byte_set("0123456789\\=")
 def _ends_before(text: Bytes, begin: int, at: int, end: int, depth: int) -> bool:
     """Whether a word at ``at`` ends the value from ``begin`` on: after words only if a comma is before it."""
     byte = int(text[at])
-    if at == begin or not is_wordy(byte) or (byte < WIDE and is_wordy(text[at - 1])):
+    if at == begin or not is_wordy(byte) or (byte < ascii.WIDE and is_wordy(text[at - 1])):
         return False
-    if depth != 0 and not (depth == 1 and text[at - 1] == ROUND_OPENING and text[at - 2] == BLANK):
+    if depth != 0 and not (depth == 1 and text[at - 1] == ascii.ROUND_OPEN and text[at - 2] == ascii.BLANK):
         return False
     if flags_at(text, at, end) & ENDS == 0:
         return False
     stop = skip_back(text, begin, at, _OPENERS)
     if stop == begin or not has_word(text, begin, stop):
         return False
-    if text[stop - 1] == COMMA or (stop >= 2 and is_wordy(text[stop - 1]) and not is_wordy(text[stop - 2])):
+    if text[stop - 1] == ascii.COMMA or (
+        stop >= 2 and is_wordy(text[stop - 1]) and not is_wordy(text[stop - 2])
+    ):
         return True
     for k in range(begin, stop):
         if _SAYS[text[k]]:
@@ -110,14 +87,14 @@ def _ends_before(text: Bytes, begin: int, at: int, end: int, depth: int) -> bool
 def _ends_label(text: Bytes, at: int, end: int, depth: int, celled: bool, quoted: bool) -> bool:
     """Whether what a label holds ends at ``at``: with its line, cell or sentence, or at a comma of JSON."""
     byte = int(text[at])
-    if byte == LF or (byte == BAR and celled):
+    if byte == ascii.LF or (byte == ascii.BAR and celled):
         return True
-    if byte == COMMA:
+    if byte == ascii.COMMA:
         return quoted and depth == 0
     if not _STOPS[byte]:
         return False
     behind = skip(text, at + 1, end, _BEHIND_STOP)
-    return behind == end or text[behind] == LF or (depth == 0 and text[behind - 1] == BLANK)
+    return behind == end or text[behind] == ascii.LF or (depth == 0 and text[behind - 1] == ascii.BLANK)
 
 
 @kernel
@@ -126,10 +103,10 @@ def _value_end(text: Bytes, begin: int, end: int, form: int, quoted: bool) -> in
     read, or, of a label, at the end of its sentence. ``quoted``: the label is a key of JSON."""
     is_label = form == IS_LABEL or form == IS_HASHED
     before = skip_back(text, 0, begin, BLANKS)
-    celled = before > 0 and text[before - 1] == BAR
-    if quoted and text[begin] == QUOTE:
-        return find_byte(text, begin + 1, end, QUOTE)
-    depth: Any = 0
+    celled = before > 0 and text[before - 1] == ascii.BAR
+    if quoted and text[begin] == ascii.QUOTE:
+        return find_byte(text, begin + 1, end, ascii.QUOTE)
+    depth = 0
     at = begin
     while at < end:
         byte = int(text[at])
@@ -137,11 +114,11 @@ def _value_end(text: Bytes, begin: int, end: int, form: int, quoted: bool) -> in
             depth += 1
         elif _CLOSING[byte]:
             depth -= 1
-            if depth < 0 and (is_label or byte == CLOSING_BRACE):
+            if depth < 0 and (is_label or byte == ascii.BRACE_CLOSE):
                 return at
-        elif byte == OPENING_ANGLE and at + 1 < end and text[at + 1] == SLASH:
+        elif closes_tag(text, at, end):
             return at
-        elif byte == BACKSLASH and at + 1 < end:
+        elif byte == ascii.BACKSLASH and at + 1 < end:
             # the environments of TeX are brackets, too
             stop = skip(text, at + 1, end, LETTERS)
             if same_as(text, at + 1, stop, _BEGIN):
@@ -163,7 +140,7 @@ def _begins_word(text: Bytes, low: int, at: int) -> bool:
     if at == low or _BETWEEN[text[at]]:
         return False
     if not _BETWEEN[text[at - 1]]:
-        return is_wide(text, at) and text[at] & 0xC0 != 0x80
+        return is_wide(text, at) and not continues(text[at])
     before = skip_back(text, low, at, _WHITE)
     return before == low or not _BRACKETS[text[before - 1]]
 
@@ -172,8 +149,8 @@ def _begins_word(text: Bytes, low: int, at: int) -> bool:
 def _closing_tag(text: Bytes, at: int, end: int) -> int:
     """Where the next closing tag begins; ``end`` if there is none: an open tag reaches to the text's end."""
     while at < end:
-        at = find_byte(text, at, end, OPENING_ANGLE)
-        if at + 1 < end and text[at + 1] == SLASH:
+        at = find_byte(text, at, end, ascii.LESS)
+        if closes_tag(text, at, end):
             return at
         at += 1
     return end
@@ -192,21 +169,30 @@ def _skip_fillers(text: Bytes, begin: int, end: int, stop: int) -> int:
     return begin
 
 
-@kernel
-def _held(
-    text: Bytes, first: int, last: int, end: int, fences: Fences, work: Bytes, to: int, high: int,
-    form: int, inside: int, quoted: bool,
-) -> Any:  # fmt: skip
-    """Begin and end, in ``text``, of what a form holds from work[inside] on; equal if it holds nothing.
+class _Shown(NamedTuple):
+    """The paragraph text[first:last] of a text that ends at ``end``, undressed: work[to:high]."""
 
-    ``work[to:high]`` is the paragraph text[first:last], undressed."""
+    text: Bytes
+    first: int
+    last: int
+    end: int
+    fences: Fences
+    work: Bytes
+    to: int
+    high: int
+
+
+@kernel
+def _held(shown: _Shown, form: int, inside: int, quoted: bool) -> tuple[int, int]:
+    """Begin and end, in ``text``, of what a form holds from work[inside] on; equal if it holds nothing."""
+    text, first, last, end, fences, work, to, high = shown
     begin = skip(work, inside, high, _WHITE)
     if form == IS_LABEL or form == IS_HASHED:
         begin = _skip_fillers(work, begin, high, _value_end(work, begin, high, form, quoted))
     stop = _value_end(work, begin, high, form, quoted) if begin < high else high
-    if form == IS_BOX and find_byte(work, stop, high, CLOSING_BRACE) == high:
+    if form == IS_BOX and find_byte(work, stop, high, ascii.BRACE_CLOSE) == high:
         return last, last
-    begin += 1 if quoted and begin < high and work[begin] == QUOTE else 0
+    begin += 1 if quoted and begin < high and work[begin] == ascii.QUOTE else 0
     if (form != IS_TAG or stop < high) and not has_word(work, begin, stop):
         return last, last
     _, start, _ = undress_up_to(text, first, last, fences, work, to, PLAIN, begin)
@@ -214,11 +200,11 @@ def _held(
         return start, _closing_tag(text, start, end)
     _, _, behind = undress_up_to(text, first, last, fences, work, to, PLAIN, stop)
     # \\text{The answer is x}: its brace is not of x
-    depth: Any = 0
+    depth = 0
     for at in range(start, behind):
-        if text[at] == OPENING_BRACE:
+        if text[at] == ascii.BRACE_OPEN:
             depth += 1
-        elif text[at] == CLOSING_BRACE:
+        elif text[at] == ascii.BRACE_CLOSE:
             depth -= 1
             if depth < 0:
                 return start, at
@@ -228,12 +214,12 @@ def _held(
 @kernel
 def _below(
     text: Bytes, first: int, last: int, end: int, fences: Fences, work: Bytes, to: int, form: int
-) -> Any:
+) -> tuple[int, int]:
     """`_held` by a label that ends its paragraph: the first line of the one below it, text[first:last]."""
     high = undress(text, first, last, fences, work, to)
     if high == to or work[to] == FENCED:
         return last, last
-    return _held(text, first, last, end, fences, work, to, high, form, to, False)
+    return _held(_Shown(text, first, last, end, fences, work, to, high), form, to, False)
 
 
 @kernel
@@ -245,7 +231,9 @@ def _is_marked(text: Bytes, low: int, form: int, opens: int, seen: int) -> bool:
 
 
 @kernel
-def find_form(text: Bytes, start: int, end: int, work: Bytes, to: int, numbers: Ints) -> Any:
+def find_form(
+    text: Bytes, start: int, end: int, work: Bytes, to: int, numbers: Ints
+) -> tuple[int, int, int, int]:
     """The marked form that opens last in text[start:end], UTF-8 without reasoning, and holds something.
 
     Parameters
@@ -277,10 +265,8 @@ def find_form(text: Bytes, start: int, end: int, work: Bytes, to: int, numbers: 
                     tries += 1
                     begin = behind = last
                     if not crossed:
-                        begin, behind = _held(
-                            text, first, last, end, fences, work, to, high, form, inside,
-                            seen & QUOTED != 0,
-                        )  # fmt: skip
+                        shown = _Shown(text, first, last, end, fences, work, to, high)
+                        begin, behind = _held(shown, form, inside, seen & QUOTED != 0)
                     elif form == IS_TAG:
                         behind = _closing_tag(text, last, end)
                     else:
@@ -296,7 +282,9 @@ def find_form(text: Bytes, start: int, end: int, work: Bytes, to: int, numbers: 
 
 
 @kernel
-def read_form(text: Bytes, start: int, end: int, how: int, work: Bytes, to: int, numbers: Ints) -> Any:
+def read_form(
+    text: Bytes, start: int, end: int, how: int, work: Bytes, to: int, numbers: Ints
+) -> tuple[int, int, int]:
     """`find_form`, and what it holds, undressed by ``how`` (`SHOWN`, `MATHEMATICAL`): the form, where it
     opens, and where that ends which is in ``work`` from ``to`` on."""
     form, opens, begin, stop = find_form(text, start, end, work, to, numbers)

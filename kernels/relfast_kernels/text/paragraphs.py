@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes, Ints
-from relfast_kernels.text.find import LF, byte_set, find_either, find_last, find_outside, skip
+from relfast_kernels.text.ascii import BACKTICK, CR, LF, SPACES, TILDE, WHITE, byte_set
+from relfast_kernels.text.find import find_either, find_last, find_outside, skip
 
-TAB, CR, ANGLE, BACKTICK, TILDE = map(ord, "\t\r>`~")
 LAST_FEED: Final = CR
 """Bytes from `LF` to this one end a line."""
 MAX_FENCES: Final = 512
@@ -16,9 +16,7 @@ MAX_FENCES: Final = 512
 _MAX_INDENT: Final = 48
 _MAX_QUOTED: Final = 40
 _FEWEST_MARKS: Final = 3
-SPACES: Final = byte_set(" \t")
 _BLANK_BYTES: Final = byte_set(" \t\r")
-WHITE: Final = byte_set(" \t\n\v\f\r")
 _BEFORE_FENCE, BEGINS_FENCE = byte_set(" \t>"), byte_set(" \t>`~")
 
 
@@ -52,7 +50,7 @@ def run_end(text: Bytes, at: int, end: int) -> int:
 
 
 @kernel
-def fence_at(text: Bytes, at: int, end: int) -> Any:
+def fence_at(text: Bytes, at: int, end: int) -> tuple[int, bool]:
     """The number of fence marks (``~``: negative) of the line at ``at``, 0 for none; whether more follows."""
     at = skip(text, at, min(end, at + _MAX_QUOTED), _BEFORE_FENCE)
     mark = int(text[at]) if at < end else 0
@@ -103,7 +101,7 @@ def is_fenced(at: int, fences: Fences) -> bool:
 
 
 @kernel
-def paragraph_before(text: Bytes, start: int, end: int) -> Any:
+def paragraph_before(text: Bytes, start: int, end: int) -> tuple[int, int]:
     """Start and end of the last paragraph of text[start:end]; equal if there is none."""
     while end > start and WHITE[text[end - 1]]:
         end -= 1

@@ -20,12 +20,13 @@ whose names would need a table, and what Python refuses (``\x4``).
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from relfast_kernels.compiled.jit import kernel
+import relfast_kernels.text.ascii as ascii
+from relfast_kernels.compiled.jit import kernel, step
+from relfast_kernels.entry import Bytes, Ints, Ints32
 from relfast_kernels.layouts import (
     ACTIONS,
     BAD,
@@ -36,30 +37,14 @@ from relfast_kernels.layouts import (
     ITEM_TEXT,
     START,
 )
-from relfast_kernels.text.find import (
-    DIGITS,
-    byte_set,
-    find_byte,
-    hexadecimal,
-    put_point,
-    same_bytes,
-    skip,
-    skip_back,
-)
+from relfast_kernels.text.ascii import DIGITS, byte_set
+from relfast_kernels.text.find import find_byte, hexadecimal, put_point, same_bytes, skip, skip_back
 
 NAMES: Final = np.frombuffer("".join(ACTIONS).encode(), np.uint8)
 NAME_AT: Final = np.cumsum([0, *map(len, ACTIONS)])
 
-_NEWLINE: Final = 10
 _SPACES: Final = byte_set("\t\n\r ")
-_DOUBLE, _SINGLE, _COMMA = 34, 39, 44
-_ROUND_OPEN, _ROUND_CLOSE, _SQUARE_OPEN, _SQUARE_CLOSE = 40, 41, 91, 93
-_MINUS, _ZERO, _NINE = 45, 48, 57
 
-BACKSLASH: Final = 92
-COLON: Final = 58
-_SEVEN: Final = 55
-_SMALL_U, _BIG_U, _SMALL_X = 117, 85, 120
 
 _LETTERS: Final = {
     "\\": "\\", "'": "'", '"': '"', "/": "/",
@@ -82,7 +67,7 @@ _MIX: Final = 0x1E3779B97F4A7C15  # an odd number that spreads bits, below 2^63
 
 
 @kernel
-def _read_escape(text: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
+def _read_escape(text: Bytes, at: int, end: int) -> tuple[int, int]:
     """The code point that the escape at ``at`` stands for, and how many bytes it takes.
 
     The code point is -1 if the escape stands for nothing (a joined line) or, with a length of 1, is none.
@@ -90,25 +75,30 @@ def _read_escape(text: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
     after = int(text[at + 1])
     if _MEANING[after] != 0:
         return int(_MEANING[after]), 2
-    if after == _NEWLINE:
+    if after == ascii.LF:
         return -1, 2
     point = -1
     length = 1
-    if _ZERO <= after <= _SEVEN:
+    if ascii.ZERO <= after <= ascii.SEVEN:
         point = 0
-        while length < 4 and at + length < end and _ZERO <= text[at + length] <= _SEVEN:
-            point = point * 8 + int(text[at + length]) - _ZERO
+        while length < 4 and at + length < end and ascii.ZERO <= text[at + length] <= ascii.SEVEN:
+            point = point * 8 + int(text[at + length]) - ascii.ZERO
             length += 1
-    elif after == _SMALL_X:
+    elif after == ascii.LOWER_X:
         point = hexadecimal(text, at + 2, end, 2)
         length = 4
-    elif after == _BIG_U:
+    elif after == ascii.UPPER_U:
         point = hexadecimal(text, at + 2, end, 8)
         length = 10
-    elif after == _SMALL_U:
+    elif after == ascii.LOWER_U:
         point = hexadecimal(text, at + 2, end, 4)
         length = 6
-        if _HIGH <= point < _LOW and at + 7 < end and text[at + 6] == BACKSLASH and text[at + 7] == _SMALL_U:
+        if (
+            _HIGH <= point < _LOW
+            and at + 7 < end
+            and text[at + 6] == ascii.BACKSLASH
+            and text[at + 7] == ascii.LOWER_U
+        ):
             low = hexadecimal(text, at + 8, end, 4)
             if _LOW <= low < _AFTER_LOW:
                 point = 0x10000 + ((point - _HIGH) << 10) + low - _LOW
@@ -117,7 +107,7 @@ def _read_escape(text: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
 
 
 @kernel
-def undo_escapes(text: NDArray[np.uint8], begin: int, end: int, to: int) -> tuple[int, int]:
+def undo_escapes(text: Bytes, begin: int, end: int, to: int) -> tuple[int, int]:
     """Write the string text[begin:end] at ``to`` with its escapes undone.
 
     No escape is shorter than what it stands for, so it takes ``end - begin`` bytes at most.
@@ -132,18 +122,18 @@ def undo_escapes(text: NDArray[np.uint8], begin: int, end: int, to: int) -> tupl
     while at < end:
         byte = int(text[at])
         length = 1
-        if byte == BACKSLASH and at + 1 < end:
+        if byte == ascii.BACKSLASH and at + 1 < end:
             point, length = _read_escape(text, at, end)
             if point < 0 and length > 1:
                 at += length
                 continue
-            if point >= 0x80:
+            if point >= ascii.BEYOND_ASCII:
                 to = put_point(text, to, point)
                 at += length
                 continue
             if point >= 0:
                 byte = point
-        if byte == COLON and colon < 0:
+        if byte == ascii.COLON and colon < 0:
             colon = to
         text[to] = byte
         to += 1
@@ -152,7 +142,7 @@ def undo_escapes(text: NDArray[np.uint8], begin: int, end: int, to: int) -> tupl
 
 
 @kernel
-def hash_bytes(text: NDArray[np.uint8], begin: int, end: int) -> int:
+def hash_bytes(text: Bytes, begin: int, end: int) -> int:
     """30-bit hash of text[begin:end]."""
     value = 0
     for at in range(begin, end):
@@ -161,13 +151,13 @@ def hash_bytes(text: NDArray[np.uint8], begin: int, end: int) -> int:
 
 
 @kernel
-def _trim(text: NDArray[np.uint8], begin: int, end: int) -> tuple[int, int]:
+def _trim(text: Bytes, begin: int, end: int) -> tuple[int, int]:
     begin = skip(text, begin, end, _SPACES)
     return begin, skip_back(text, begin, end, _SPACES)
 
 
 @kernel
-def _action(text: NDArray[np.uint8], begin: int, end: int) -> int:
+def _action(text: Bytes, begin: int, end: int) -> int:
     """Code of the action whose name is text[begin:end], or `BAD`."""
     for code in range(BAD):
         if same_bytes(NAMES, NAME_AT[code], NAME_AT[code + 1], text, begin, end):
@@ -176,7 +166,7 @@ def _action(text: NDArray[np.uint8], begin: int, end: int) -> int:
 
 
 @kernel
-def _put_string(text: NDArray[np.uint8], begin: int, end: int, colon: int, item: NDArray[np.int32]) -> None:
+def _put_string(text: Bytes, begin: int, end: int, colon: int, item: Ints32) -> None:
     """Fill an item from a string ``action: param``, whose first colon is at ``colon`` (-1: none)."""
     begin, end = _trim(text, begin, end)
     kind = BAD
@@ -196,9 +186,7 @@ def _put_string(text: NDArray[np.uint8], begin: int, end: int, colon: int, item:
 
 
 @kernel
-def _fold(
-    text: NDArray[np.uint8], items: NDArray[np.int32], base: int, count: int, begin: int, end: int
-) -> None:
+def _fold(text: Bytes, items: Ints32, base: int, count: int, begin: int, end: int) -> None:
     """Merge the ``count`` strings of a pair that fills text[begin:end] into one item, at ``base``."""
     if count == 1:
         return
@@ -217,7 +205,7 @@ def _fold(
 
 
 @kernel
-def accept(text: NDArray[np.uint8], items: NDArray[np.int32], plan: NDArray[np.int32]) -> int:
+def accept(text: Bytes, items: Ints32, plan: Ints32) -> int:
     """Copy items to the plan, with their hashes; its vote, a 62-bit number that is equal for equal plans."""
     vote = len(items)
     for row in range(len(items)):
@@ -233,15 +221,64 @@ def accept(text: NDArray[np.uint8], items: NDArray[np.int32], plan: NDArray[np.i
     return vote
 
 
+class _List(NamedTuple):
+    """A bracket that is open at ``at``: the row of its first item, how many items it has so far, how many of
+    them are actions, and how many plans there were before it."""
+
+    at: int
+    base: int
+    size: int
+    known: int
+    plans: int
+
+
+@step
+def _with_item(opened: _List, known: bool) -> _List:
+    return _List(opened.at, opened.base, opened.size + 1, opened.known + known, opened.plans)
+
+
+@step
+def _read_string(text: Bytes, at: int, end: int, work: Ints32, row: int) -> int:
+    """Fill an item from the string whose quote is at ``at``; the offset after it, or ``at``: its line ends
+    before it does."""
+    quote, colon, escaped = int(text[at]), -1, False
+    close = at + 1
+    while close < end:
+        inside = int(text[close])
+        if _STOPS[inside]:
+            if inside == quote or inside == ascii.LF:
+                break
+            if inside == ascii.BACKSLASH:
+                escaped = True
+                close += 1
+            elif inside == ascii.COLON and colon < 0:
+                colon = close
+        close += 1
+    if close >= end or text[close] != quote:
+        return at
+    if escaped:
+        to = text.size // 2 + at + 1
+        last, colon = undo_escapes(text, at + 1, close, to)
+        _put_string(text, to, last, colon, work[row])
+    else:
+        _put_string(text, at + 1, close, colon, work[row])
+    return close + 1
+
+
+@step
+def _accept_list(
+    text: Bytes, work: Ints32, opened: _List, stop: int, n_plans: int, plan: Ints32, spans: Ints
+) -> int:
+    """Accept a list that ends before ``stop`` as the plan, with its span; how many plans there are then."""
+    slot = n_plans % len(spans)
+    spans[slot, 0], spans[slot, 1] = opened.at, stop
+    spans[slot, 2] = accept(text, work[opened.base : opened.base + opened.size], plan)
+    return n_plans + 1
+
+
 @kernel
 def scan(
-    text: NDArray[np.uint8],
-    begin: int,
-    end: int,
-    work: NDArray[np.int32],
-    plan: NDArray[np.int32],
-    spans: NDArray[np.int64],
-    starts: bool = False,
+    text: Bytes, begin: int, end: int, work: Ints32, plan: Ints32, spans: Ints, starts: bool = False
 ) -> tuple[int, int]:
     """Find the plans in text[begin:end].
 
@@ -263,126 +300,77 @@ def scan(
     (items of the last plan, number of plans)
         (0, 0) if there is none.
     """
-    n_plans = 0
-    n_items = 0
+    n_plans = n_items = 0
     level = 0  # 0: in prose, 1: in a list, 2: in a pair within it
     kept = after_value = False
     retry = -1  # where scanning goes on if what follows breaks the grammar
-    outer_at = outer_base = outer_count = outer_known = outer_plans = 0
-    inner_at = inner_base = inner_count = inner_known = inner_plans = 0
-    inner_square = inner_list = False  # whether its bracket is square; whether it may be a list, so far
-    room = text.size // 2
+    outer = inner = _List(begin, 0, 0, 0, 0)
+    is_square = is_list = False  # whether the inner bracket is square; whether it may be a list, so far
     at = begin
     while at < end:
         if level == 0:
-            at = find_byte(text, at, end, _SQUARE_OPEN)
-            level = 1
-            after_value = False
-            outer_at, outer_base, outer_count, outer_known, outer_plans = at, 0, 0, 0, n_plans
+            at = find_byte(text, at, end, ascii.SQUARE_OPEN)
+            level, after_value = 1, False
+            outer = _List(at, 0, 0, 0, n_plans)
             at += 1
             continue
         byte = int(text[at])
         if _SPACES[byte]:
             at += 1
             continue
-        if byte == _COMMA and after_value:
-            after_value = False
-            retry = -1
-            at += 1
+        if byte == ascii.COMMA and after_value:
+            at, after_value, retry = at + 1, False, -1
             continue
-        if (byte == _SINGLE or byte == _DOUBLE) and not after_value:
-            colon = -1
-            escaped = False
-            close = at + 1
-            while close < end:
-                inside = int(text[close])
-                if _STOPS[inside]:
-                    if inside == byte or inside == _NEWLINE:
-                        break
-                    if inside == BACKSLASH:
-                        escaped = True
-                        close += 1
-                    elif inside == COLON and colon < 0:
-                        colon = close
-                close += 1
-            if close < end and text[close] == byte:
-                row = outer_base + outer_count if level == 1 else inner_base + inner_count
-                if escaped:
-                    to = room + at + 1
-                    last, colon = undo_escapes(text, at + 1, close, to)
-                    _put_string(text, to, last, colon, work[row])
-                else:
-                    _put_string(text, at + 1, close, colon, work[row])
-                known = work[row, ITEM_KIND] != BAD
-                if level == 1:
-                    outer_count += 1
-                    outer_known += known
-                else:
-                    inner_count += 1
-                    inner_known += known
-                after_value = True
-                retry = at + 1
-                at = close + 1
+        if (byte == ascii.APOSTROPHE or byte == ascii.QUOTE) and not after_value:
+            row = outer.base + outer.size if level == 1 else inner.base + inner.size
+            stop = _read_string(text, at, end, work, row)
+            if stop == at:
+                level, at = 0, at + 1
                 continue
-            level = 0
-            at += 1
+            if level == 1:
+                outer = _with_item(outer, work[row, ITEM_KIND] != BAD)
+            else:
+                inner = _with_item(inner, work[row, ITEM_KIND] != BAD)
+            after_value, retry, at = True, at + 1, stop
             continue
-        opens = (byte == _SQUARE_OPEN or byte == _ROUND_OPEN) and not after_value
-        if opens and level == 2 and inner_list:
+        opens = (byte == ascii.SQUARE_OPEN or byte == ascii.ROUND_OPEN) and not after_value
+        if opens and level == 2 and is_list:
             # a third bracket: the pair becomes the list
-            level = 1
-            outer_at, outer_base, outer_count = inner_at, inner_base, inner_count
-            outer_known, outer_plans = inner_known, inner_plans
+            level, outer = 1, inner
         if opens and level == 1:
             level = 2
-            inner_square = inner_list = byte == _SQUARE_OPEN
-            inner_at, inner_base, inner_count = at, outer_base + outer_count, 0
-            inner_known, inner_plans = 0, n_plans
-            retry = -1
-            at += 1
+            is_square = is_list = byte == ascii.SQUARE_OPEN
+            inner = _List(at, outer.base + outer.size, 0, 0, n_plans)
+            at, retry = at + 1, -1
             continue
-        if level == 2 and byte == (_SQUARE_CLOSE if inner_square else _ROUND_CLOSE):
+        if level == 2 and byte == (ascii.SQUARE_CLOSE if is_square else ascii.ROUND_CLOSE):
             at += 1
-            if inner_list and inner_known > 0 and (not kept or work[inner_base, ITEM_KIND] == START):
-                kept = starts and work[inner_base, ITEM_KIND] == START
-                n_items = inner_count
-                slot = n_plans % len(spans)
-                spans[slot, 0], spans[slot, 1] = inner_at, at
-                spans[slot, 2] = accept(text, work[inner_base : inner_base + n_items], plan)
-                n_plans += 1
-            if inner_count == 0:
-                _put_string(text, inner_at, at, -1, work[inner_base])
-            _fold(text, work, inner_base, inner_count, inner_at, at)
-            outer_count += 1
-            outer_known += work[inner_base, ITEM_KIND] != BAD
-            level = 1
-            after_value = True
-            retry = -1
+            if is_list and inner.known > 0 and (not kept or work[inner.base, ITEM_KIND] == START):
+                kept = starts and work[inner.base, ITEM_KIND] == START
+                n_items = inner.size
+                n_plans = _accept_list(text, work, inner, at, n_plans, plan, spans)
+            if inner.size == 0:
+                _put_string(text, inner.at, at, -1, work[inner.base])
+            _fold(text, work, inner.base, inner.size, inner.at, at)
+            outer = _with_item(outer, work[inner.base, ITEM_KIND] != BAD)
+            level, after_value, retry = 1, True, -1
             continue
-        if level == 1 and byte == _SQUARE_CLOSE:
+        if level == 1 and byte == ascii.SQUARE_CLOSE:
             at += 1
             level = 0
-            if outer_known > 0 and (not kept or work[outer_base, ITEM_KIND] == START):
-                kept = starts and work[outer_base, ITEM_KIND] == START
-                n_items = outer_count
+            if outer.known > 0 and (not kept or work[outer.base, ITEM_KIND] == START):
+                kept = starts and work[outer.base, ITEM_KIND] == START
+                n_items = outer.size
                 # what was counted as plans within this one are its pairs
-                n_plans = outer_plans
-                slot = n_plans % len(spans)
-                spans[slot, 0], spans[slot, 1] = outer_at, at
-                spans[slot, 2] = accept(text, work[outer_base : outer_base + n_items], plan)
-                n_plans += 1
+                n_plans = _accept_list(text, work, outer, at, outer.plans, plan, spans)
             continue
-        if level == 2 and not after_value and (_ZERO <= byte <= _NINE or byte == _MINUS):
-            close = skip(text, at + 1, end, DIGITS)
-            _put_string(text, at, close, -1, work[inner_base + inner_count])
-            inner_count += 1
-            inner_list = False
-            after_value = True
-            retry = -1
-            at = close
+        if level == 2 and not after_value and (DIGITS[byte] or byte == ascii.HYPHEN):
+            stop = skip(text, at + 1, end, DIGITS)
+            _put_string(text, at, stop, -1, work[inner.base + inner.size])
+            inner = _with_item(inner, False)
+            at, is_list, after_value, retry = stop, False, True, -1
             continue
         level = 0
         if retry >= 0:
-            at = retry
-            retry = -1
+            at, retry = retry, -1
     return n_items, n_plans

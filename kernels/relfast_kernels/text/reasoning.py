@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from string import ascii_letters, digits
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.entry import Bytes, Ints
+from relfast_kernels.entry import Buffer, Bytes, Ints
+from relfast_kernels.text.ascii import byte_set, small
 from relfast_kernels.text.characters import skip_white, skip_white_back
-from relfast_kernels.text.find import byte_set, copy, find_byte, find_either, listed, skip, small
+from relfast_kernels.text.find import begins_with, copy, find_byte, find_either, listed, skip
 from relfast_kernels.text.marks import (
     ANY,
     BARE_ANALYSIS,
@@ -35,11 +37,19 @@ from relfast_kernels.text.marks import (
 )
 
 
-def _bytes(name: str) -> Any:
+def _bytes(name: str) -> Bytes:
     return np.frombuffer(name.encode(), np.uint8)
 
 
-def _arrays(marks: Sequence[tuple[str, str]]) -> tuple[Any, Any, Any]:
+class PackedMarks(NamedTuple):
+    """Marks as arrays; see `Names`."""
+
+    pool: Bytes
+    places: Ints
+    beginnings: Ints
+
+
+def _arrays(marks: Sequence[tuple[str, str]]) -> tuple[Bytes, Ints, Ints]:
     names = names_of(marks)
     return (
         np.frombuffer(names.pool, np.uint8),
@@ -55,9 +65,10 @@ _OPENS: Final = _bytes("".join(f"{name}\n" for name in RESPONSE_OPENS))
 _FINAL, _CONSTRAINED = map(_bytes, FINAL_CHANNELS)
 _ANALYSIS, _BARE_FINAL = _bytes(BARE_ANALYSIS), _bytes(BARE_FINAL)
 _ANY: Final = ord(ANY)
-_ANGLE, _ANGLE_CLOSING, _SQUARE, _SQUARE_CLOSING, _BAR, _I, _K = map(ord, "<>[]|ik")
 _NAME: Final = byte_set(f"{ascii_letters}{digits}_-.:")
+_OPENS_MARK: Final = byte_set("<[")
 _MAX_NAME: Final = 32
+_DOTTED_I, _KELVIN, _TRIANGLE = map(_bytes, "İ\u212a◁")
 _LONGEST_END: Final = 2 * max(len(end.encode()) for end in TURN_ENDS)
 """In bytes; doubled, as letters may be spelled with more bytes (see `_behind`)."""
 
@@ -77,10 +88,10 @@ def _behind(text: Bytes, at: int, end: int, pool: Bytes, first: int, last: int) 
             at = stop
         elif small(byte) == wanted:
             at += 1
-        elif wanted == _I and byte == 0xC4 and at + 1 < end and text[at + 1] == 0xB0:
-            at += 2
-        elif wanted == _K and byte == 0xE2 and at + 2 < end and text[at + 1] == 0x84 and text[at + 2] == 0xAA:
-            at += 3
+        elif wanted == ascii.LOWER_I and begins_with(text, at, end, _DOTTED_I):
+            at += len(_DOTTED_I)
+        elif wanted == ascii.LOWER_K and begins_with(text, at, end, _KELVIN):
+            at += len(_KELVIN)
         else:
             return -1
         first += 1
@@ -113,9 +124,9 @@ def _possible(text: Bytes, at: int, end: int, beginnings: Ints) -> int:
 
 
 @kernel
-def _mark_at(text: Bytes, at: int, end: int, pool: Bytes, places: Ints, beginnings: Ints) -> Any:
-    """The number of the mark at ``at`` (-1: none), and where it ends; of several the shortest. ``pool``,
-    ``places`` and ``beginnings`` are those of `Names`."""
+def _mark_at(text: Bytes, at: int, end: int, names: PackedMarks) -> tuple[int, int]:
+    """The number of the mark at ``at`` (-1: none), and where it ends; of several the shortest."""
+    pool, places, beginnings = names
     found, stop = -1, end + 1
     possible = _possible(text, at, end, beginnings) if at < end else 0
     for k in range(0, len(places) if possible != 0 else 0, 4):
@@ -135,7 +146,7 @@ def _next_place(text: Bytes, at: int, end: int, beginnings: Ints, is_plain: bool
     square bracket."""
     while at < end:
         if is_plain:
-            at = find_either(text, at, end, _ANGLE, _SQUARE)
+            at = find_either(text, at, end, ascii.LESS, ascii.SQUARE_OPEN)
         else:
             while at < end and beginnings[text[at]] == 0:
                 at += 1
@@ -147,30 +158,30 @@ def _next_place(text: Bytes, at: int, end: int, beginnings: Ints, is_plain: bool
 
 @kernel
 def _has_triangle(text: Bytes, start: int, end: int) -> bool:
-    # the triangle is E2 97 81; many signs (dashes, quotes, arrows) begin with E2, few have 97
     """Whether there is a ``◁``, with which Kimi's marks begin."""
-    at = find_byte(text, start, end, 0x97)
+    # its second byte is sought: many signs (dashes, quotes, arrows) begin with its first one
+    at = find_byte(text, start, end, _TRIANGLE[1])
     while at < end:
-        if at > start and text[at - 1] == 0xE2 and at + 1 < end and text[at + 1] == 0x81:
+        if at > start and begins_with(text, at - 1, end, _TRIANGLE):
             return True
-        at = find_byte(text, at + 1, end, 0x97)
+        at = find_byte(text, at + 1, end, _TRIANGLE[1])
     return False
 
 
 @kernel
-def end_of_turn(text: Any, start: int, end: int) -> int:
+def end_of_turn(text: Buffer, start: int, end: int) -> int:
     """Where text[start:end] ends without trailing blanks and `TURN_ENDS`; ``end`` if it has none of these."""
     last = end
     while True:
         last = skip_white_back(text, start, last)
-        if last == start or (text[last - 1] != _ANGLE_CLOSING and text[last - 1] != _SQUARE_CLOSING):
+        if last == start or (text[last - 1] != ascii.GREATER and text[last - 1] != ascii.SQUARE_CLOSE):
             return end
         # an end of a turn has an opening bracket at its beginning, and Kimi K3's have another one within
         found = False
         at = last
         for _ in range(2):
             at -= 1
-            while at > start and text[at] != _ANGLE and text[at] != _SQUARE and last - at < _LONGEST_END:
+            while at > start and not _OPENS_MARK[text[at]] and last - at < _LONGEST_END:
                 at -= 1
             # 8 places: `names_of` takes pairs, so each end stands there twice
             for k in range(0, len(_END_PLACES), 8):
@@ -189,9 +200,9 @@ def _final_message(text: Bytes, start: int, end: int, has_bracket: bool) -> int:
     channels but no final one, ``start`` if there are none."""
     has_channel, to_itself, opens = False, False, -1
     if has_bracket:
-        at = find_byte(text, start, end, _ANGLE)
+        at = find_byte(text, start, end, ascii.LESS)
         while at < end:
-            if at + 1 < end and text[at + 1] == _BAR:
+            if at + 1 < end and text[at + 1] == ascii.BAR:
                 behind = listed(text, at, end, _OPENS, False)
                 if _is_at(text, at, end, _CHANNEL):
                     has_channel = True
@@ -201,7 +212,7 @@ def _final_message(text: Bytes, start: int, end: int, has_bracket: bool) -> int:
                     to_itself |= at - len(_ITSELF) >= start and _is_at(text, at - len(_ITSELF), end, _ITSELF)
                     if at - len(_USER) >= start and _is_at(text, at - len(_USER), end, _USER):
                         opens = at + len(_MESSAGE)
-            at = find_byte(text, at + 1, end, _ANGLE)
+            at = find_byte(text, at + 1, end, ascii.LESS)
     if has_channel:
         at = max(_last_of(text, start, end, _FINAL), _last_of(text, start, end, _CONSTRAINED))
         if at < 0:
@@ -225,13 +236,13 @@ def _final_message(text: Bytes, start: int, end: int, has_bracket: bool) -> int:
 
 
 @kernel
-def _ends_with_closings(text: Bytes, at: int, end: int, pool: Bytes, places: Ints, beginnings: Ints) -> Any:
+def _ends_with_closings(text: Bytes, at: int, end: int, names: PackedMarks) -> tuple[bool, int]:
     """Whether only white space and closing marks stand from ``at`` to ``end``, and where else they stop."""
     while True:
         at = skip_white(text, at, end)
         if at >= end:
             return True, end
-        name, stop = _mark_at(text, at, end, pool, places, beginnings)
+        name, stop = _mark_at(text, at, end, names)
         if name < 0 or name & 1 == 0:
             return False, at
         at = stop
@@ -239,12 +250,11 @@ def _ends_with_closings(text: Bytes, at: int, end: int, pool: Bytes, places: Int
 
 @kernel
 def cut_among(
-    text: Bytes, start: int, end: int, out: Bytes, to: int,
-    pool: Bytes, places: Ints, beginnings: Ints, own_only: bool,
-) -> Any:  # fmt: skip
+    text: Bytes, start: int, end: int, out: Bytes, to: int, names: PackedMarks, own_only: bool
+) -> tuple[int, int, bool]:
     """`cut_reasoning` by the marks of `Names`; ``own_only``: those are `MARKS` and no others."""
     is_plain = own_only and not _has_triangle(text, start, end)
-    has_bracket = not is_plain or find_either(text, start, end, _ANGLE, _SQUARE) < end
+    has_bracket = not is_plain or find_either(text, start, end, ascii.LESS, ascii.SQUARE_OPEN) < end
     start = _final_message(text, start, end, has_bracket)
     end = end_of_turn(text, start, end)
     if not has_bracket:
@@ -255,15 +265,15 @@ def cut_among(
     # text is known to stand, so that closing marks before it need not look ahead
     inside = -1
     text_up_to, has_ended = start, False  # has_ended: only closing marks and blanks follow
-    here = _next_place(text, start, end, beginnings, is_plain)
+    here = _next_place(text, start, end, names.beginnings, is_plain)
     while here < end:
-        name, after = _mark_at(text, here, end, pool, places, beginnings)
+        name, after = _mark_at(text, here, end, names)
         if name < 0 or (inside >= 0 and name != inside + 1):
-            here = _next_place(text, here + 1, end, beginnings, is_plain)
+            here = _next_place(text, here + 1, end, names.beginnings, is_plain)
             continue
         if inside < 0:
             if name & 1 == 1 and not has_ended and after > text_up_to:
-                has_ended, text_up_to = _ends_with_closings(text, after, end, pool, places, beginnings)
+                has_ended, text_up_to = _ends_with_closings(text, after, end, names)
             if name & 1 == 1 and not has_ended:
                 # a mark that closes nothing drops all before it, unless nothing follows: then it is a slip
                 first, last, stop = start, start, to
@@ -271,7 +281,7 @@ def cut_among(
                 first, last, stop = _keep(text, kept, here, first, last, out, to, stop)
         inside = name if inside < 0 and name & 1 == 0 else -1
         kept = after
-        here = _next_place(text, after, end, beginnings, is_plain)
+        here = _next_place(text, after, end, names.beginnings, is_plain)
     if inside < 0 and kept < end:
         first, last, stop = _keep(text, kept, end, first, last, out, to, stop)
     if stop > to:
@@ -280,7 +290,9 @@ def cut_among(
 
 
 @kernel
-def _keep(text: Bytes, kept: int, here: int, first: int, last: int, out: Bytes, to: int, stop: int) -> Any:
+def _keep(
+    text: Bytes, kept: int, here: int, first: int, last: int, out: Bytes, to: int, stop: int
+) -> tuple[int, int, int]:
     """Append text[kept:here] to what is kept: text[first:last] or, of several pieces, out[to:stop]."""
     if first == last and stop == to:
         return kept, here, stop
@@ -290,7 +302,7 @@ def _keep(text: Bytes, kept: int, here: int, first: int, last: int, out: Bytes, 
 
 
 @kernel
-def cut_reasoning(text: Bytes, start: int, end: int, out: Bytes, to: int) -> Any:
+def cut_reasoning(text: Bytes, start: int, end: int, out: Bytes, to: int) -> tuple[int, int, bool]:
     """Cut text[start:end] (UTF-8) to what is outside of reasoning, without the marks at the end of a turn.
 
     An unclosed block reaches to the end. A closing mark without an opening one ends reasoning too (chat
@@ -303,4 +315,4 @@ def cut_reasoning(text: Bytes, start: int, end: int, out: Bytes, to: int) -> Any
         Where the rest is: in ``text`` or, if it had to be put together, in ``out`` from ``to`` on
         (where there must be room for ``end - start`` bytes).
     """
-    return cut_among(text, start, end, out, to, _POOL, _PLACES, _BEGINNINGS, True)
+    return cut_among(text, start, end, out, to, PackedMarks(_POOL, _PLACES, _BEGINNINGS), True)

@@ -4,12 +4,13 @@ by the form of its answer (``strict``)."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.entry import Bytes, Ints
+from relfast_kernels.entry import Buffer, Bytes, Ints
 from relfast_kernels.layouts import (
     B1,
     CORRECT,
@@ -32,6 +33,8 @@ from relfast_kernels.layouts import (
     RECORD_PRED,
     RECORD_PRED_END,
     RECORD_VOTE,
+    SET_DETAILS,
+    SET_LEAST,
     STRING,
     TAXA_SLOTS,
     TOKEN_END,
@@ -41,29 +44,19 @@ from relfast_kernels.layouts import (
     TP_SHIFT,
 )
 from relfast_kernels.text.answers import SEVERAL, read_claim
-from relfast_kernels.text.characters import TILDE, find_number, is_word, skip_number, white_length
-from relfast_kernels.text.find import (
-    ZERO,
-    begins_with,
-    byte_set,
-    copy,
-    find_word,
-    put_number,
-    same_bytes,
-    skip,
-    small,
-)
+from relfast_kernels.text.ascii import byte_set, small
+from relfast_kernels.text.characters import find_number, is_word, skip_number, skip_white, white_length
+from relfast_kernels.text.find import begins_with, copy, find_word, put_number, same_bytes, skip
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.json_strings import QUOTE
-from relfast_kernels.text.layouts import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE, Work
+from relfast_kernels.text.layouts import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE, Response, Room, Work
 from relfast_kernels.text.taxa import MAX_CLAIMED, TAXA
 
 TAXON, _TAXA = np.frombuffer(b"taxon", np.uint8), np.frombuffer(b"taxa", np.uint8)
 _DOTTED_I: Final = np.frombuffer("İ".encode(), np.uint8)
 YES, NO = np.frombuffer(b"yes", np.uint8), np.frombuffer(b"no", np.uint8)
-_BEFORE_NUMBER = byte_set(" \t\n\v\f\r\x1c\x1d\x1e\x1f_#:-")
+_BEFORE_NAME = byte_set(" _#:-")
 
-_UNDERSCORE, _COMMA, _OPEN, _CLOSE, _MINUS = map(ord, "_,[]-")
 
 _INDEX_BITS = 20
 _INDEX = (1 << _INDEX_BITS) - 1
@@ -75,7 +68,9 @@ _LOW = (1 << 32) - 1
 
 
 @kernel
-def _slot(slots: Ints, spans: Ints, data: Bytes, other: Bytes, start: int, end: int, value: Any) -> Any:
+def _slot(
+    slots: Ints, spans: Ints, data: Bytes, other: Bytes, start: int, end: int, value: int
+) -> tuple[int, bool]:
     """The slot of other[start:end], whose hash is ``value``, in a set of texts in ``data``, or the free one
     where it belongs; and whether it is in the set."""
     at = value & (TAXA_SLOTS - 1)
@@ -89,22 +84,22 @@ def _slot(slots: Ints, spans: Ints, data: Bytes, other: Bytes, start: int, end: 
 
 
 @kernel
-def _hash(data: Any, start: int, end: int) -> Any:
+def _hash(data: Buffer, start: int, end: int) -> int:
     """FNV-1a of data[start:end], 32 bits."""
-    value = np.int64(2166136261)
+    value = 2166136261
     for at in range(start, end):
-        value = (value ^ np.int64(data[at])) * 16777619 & _LOW
+        value = (value ^ int(data[at])) * 16777619 & _LOW
     return value
 
 
 @kernel
-def _scattered(value: Any) -> Any:
+def _scattered(value: int) -> int:
     """What a taxon with a hash adds to a vote: spread, so that sums of different sets differ (32 bits)."""
-    return int(value) * 2654435761 & _LOW
+    return value * 2654435761 & _LOW
 
 
 @kernel
-def _vote(says_yes: Any, total: Any) -> Any:
+def _vote(says_yes: int, total: int) -> int:
     """A number that is equal for claims with the same label and the same set of taxa (for maj@k); ``total``
     is the sum of what the taxa add."""
     return (2 + says_yes + total) & _LOW
@@ -116,7 +111,7 @@ def vote_of(says_yes: bool, taxa: Iterable[bytes]) -> int:
 
 
 @kernel
-def _add(slots: Ints, spans: Ints, n: int, data: Bytes, start: int, end: int, value: Any) -> int:
+def _add(slots: Ints, spans: Ints, n: int, data: Bytes, start: int, end: int, value: int) -> int:
     """Add a text to a set of ``n``; the set's size then, or -1 if it is full."""
     at, found = _slot(slots, spans, data, data, start, end, value)
     if found:
@@ -134,7 +129,7 @@ def _put_taxon(data: Bytes, start: int, end: int, out: Bytes, to: int) -> int:
     out[to] = QUOTE
     to = copy(data, start, end, out, to + 1)
     out[to] = QUOTE
-    out[to + 1] = _COMMA
+    out[to + 1] = ascii.COMMA
     return to + 2
 
 
@@ -151,14 +146,14 @@ def read_label(data: Bytes, start: int, end: int) -> int:
 
 
 @kernel
-def next_taxon(data: Bytes, at: int, start: int, end: int, named: bool) -> Any:
+def next_taxon(data: Bytes, at: int, start: int, end: int, named: bool) -> tuple[int, int]:
     """Begin and end of the next number from ``at`` on in data[start:end]: the digits behind "taxon"
     (``named``), or any that stand as a word; (``end``, ``end``): there is none. The published scorer takes
     all that are named or, if none is, all others."""
     while named and at < end:
         at = find_word(data, at, end, TAXON)
         first = min(at + len(TAXON), end)
-        first += 1 if first < end and data[first] == _UNDERSCORE else white_length(data, first, end)
+        first += 1 if first < end and data[first] == ascii.UNDERSCORE else white_length(data, first, end)
         stop = skip_number(data, first, end)
         if stop > first:
             return first, stop
@@ -180,7 +175,9 @@ def _is_word_before(data: Bytes, start: int, at: int) -> bool:
 
 
 @kernel
-def _find_taxa(data: Bytes, start: int, end: int, spans: Ints, slots: Ints, out: Bytes, to: int) -> Any:
+def _find_taxa(
+    data: Bytes, start: int, end: int, spans: Ints, slots: Ints, out: Bytes, to: int
+) -> tuple[int, int, int]:
     """Collect as a set the numbers that `next_taxon` finds. If ``to`` is not negative, all are written there
     as JSON without the brackets, each with a comma after it.
 
@@ -191,7 +188,7 @@ def _find_taxa(data: Bytes, start: int, end: int, spans: Ints, slots: Ints, out:
     """
     slots[TAXA_SLOTS] += 1
     n = 0
-    total = np.int64(0)
+    total = 0
     named = True
     first, stop = next_taxon(data, start, start, end, named)
     if first == end:
@@ -214,13 +211,15 @@ def _find_taxa(data: Bytes, start: int, end: int, spans: Ints, slots: Ints, out:
 def _changes_in_lower_case(data: Bytes, start: int, end: int) -> bool:
     """Whether lower case may change a text: it has a capital, or anything beyond ASCII."""
     for at in range(start, end):
-        if small(data[at]) != data[at] or data[at] > TILDE:
+        if small(data[at]) != data[at] or data[at] > ascii.TILDE:
             return True
     return False
 
 
 @kernel
-def gold_taxa(data: Bytes, tape: Ints, token: int, spans: Ints, slots: Ints, out: Bytes, to: int) -> Any:
+def gold_taxa(
+    data: Bytes, tape: Ints, token: int, spans: Ints, slots: Ints, out: Bytes, to: int
+) -> tuple[int, int]:
     """Collect the items of a list of plain integers and strings as a set; (its size or -1, end of the JSON).
 
     Gold is compared in lower case: a string that lower case changes is left to Python. If ``to`` is
@@ -240,7 +239,7 @@ def gold_taxa(data: Bytes, tape: Ints, token: int, spans: Ints, slots: Ints, out
         if kind == STRING:
             if _changes_in_lower_case(data, start, end):
                 return -1, to
-        elif kind != INTEGER or end - start > MAX_ID_DIGITS or data[start] == _MINUS:
+        elif kind != INTEGER or end - start > MAX_ID_DIGITS or data[start] == ascii.HYPHEN:
             return -1, to
         n = _add(slots, spans, n, data, start, end, _hash(data, start, end))
         if n < 0:
@@ -248,7 +247,7 @@ def gold_taxa(data: Bytes, tape: Ints, token: int, spans: Ints, slots: Ints, out
         if details:
             quoted = 1 if kind == STRING else 0
             to = copy(data, start - quoted, end + quoted, out, to)
-            out[to] = _COMMA
+            out[to] = ascii.COMMA
             to += 1
         at += 1
     if details:
@@ -259,16 +258,16 @@ def gold_taxa(data: Bytes, tape: Ints, token: int, spans: Ints, slots: Ints, out
 @kernel
 def open_list(out: Bytes, to: int) -> int:
     """Open a JSON list; its items all have a comma after them."""
-    out[to] = _OPEN
+    out[to] = ascii.SQUARE_OPEN
     return to + 1
 
 
 @kernel
 def close_list(out: Bytes, to: int) -> int:
     """Close a JSON list, in place of the comma after its last item."""
-    if out[to - 1] == _COMMA:
+    if out[to - 1] == ascii.COMMA:
         to -= 1
-    out[to] = _CLOSE
+    out[to] = ascii.SQUARE_CLOSE
     return to + 1
 
 
@@ -283,7 +282,7 @@ def gold_label(data: Bytes, start: int, end: int) -> int:
 @kernel
 def score_taxa(
     data: Bytes, start: int, end: int, gold_data: Bytes, work: Work, out: Bytes, to: int, row: Ints
-) -> Any:
+) -> tuple[bool, int]:
     """Score data[start:end] against gold, as `relfast_kernels.text.responses.read_gold` left it in ``work``.
 
     If ``to`` is not negative, the predicted taxa are written there. Returns whether key and vote are filled
@@ -338,28 +337,33 @@ MAX_GOLD: Final = PATTERN_WORK - GOLD
 
 
 @kernel
-def _gold_number(text: Bytes, start: int, end: int) -> int:
-    """The number in the plain name of one of gold's taxa ("taxon 3", "3"), or -1 for any other name."""
+def name_start(text: Bytes, start: int, end: int) -> int:
+    """Where the plain name of a taxon begins: behind the word *taxon* or *taxa*, and what joins them
+    ("taxon_3", "Taxon 3", "3")."""
     if begins_with(text, start, end, TAXON):
-        start += 5
+        start += len(TAXON)
     elif begins_with(text, start, end, _TAXA):
-        start += 4
+        start += len(_TAXA)
     else:
-        return _digits(text, start, end)
-    return _digits(text, skip(text, start, end, _BEFORE_NUMBER), end)
+        return start
+    while True:
+        first = skip_white(text, skip(text, start, end, _BEFORE_NAME), end)
+        if first == start:
+            return start
+        start = first
 
 
 @kernel
 def _digits(text: Bytes, start: int, end: int) -> int:
     """The number text[start:end], or -1 if it is anything but digits, or too long."""
-    value: Any = 0
+    value = 0
     if end <= start or end - start > MAX_ID_DIGITS:
         return -1
     for at in range(start, end):
         if not is_digit(text[at]):
             return -1
-        value = 10 * value + np.int64(text[at]) - ZERO
-    return value  # type: ignore[no-any-return]
+        value = 10 * value + int(text[at]) - ascii.ZERO
+    return value
 
 
 @kernel
@@ -367,7 +371,7 @@ def _read_gold_names(text: Bytes, spans: Ints, n: int, work: Ints) -> int:
     """Write the numbers of gold's taxa to ``work``, each once; how many, or -1: not all have one."""
     kept = 0
     for k in range(n):
-        number = _gold_number(text, spans[k, 0], spans[k, 1])
+        number = _digits(text, name_start(text, spans[k, 0], spans[k, 1]), spans[k, 1])
         if number < 0 or kept == MAX_GOLD:
             return -1
         known = False
@@ -409,17 +413,16 @@ def _f1(common: int, n_pred: int, n_gold: int) -> float:
 
 
 @kernel
-def _share_of_vote(value: int, out: Bytes, to: int) -> Any:
+def _share_of_vote(value: int, out: Bytes, to: int) -> int:
     """What the taxon of a number adds to a vote; writes its digits to ``to``."""
     return _scattered(_hash(out, to, put_number(out, to, value)))
 
 
 @kernel
 def score_claim(
-    text: Bytes, start: int, end: int, reason: int, gold_data: Bytes, work: Work, details: bool,
-    least: float, scratch: Bytes, used: int, beyond: int, row: Ints,
-) -> Any:  # fmt: skip
-    """Score text[start:end] as ``strict`` does: UTF-8 without reasoning.
+    response: Response, reason: int, settings: Ints, gold_data: Bytes, work: Work, room: Room, row: Ints
+) -> tuple[bool, int]:
+    """Score a response without its reasoning as ``strict`` does.
 
     Parameters
     ----------
@@ -428,10 +431,8 @@ def score_claim(
     gold_data, work
         Gold as `relfast_kernels.text.responses.read_gold` left it: ``work.gold``, and its taxa in
         ``work.spans[1]``, whose text is in ``gold_data``. (No question is read that gives taxa other names.)
-    least
-        Smallest F1 of a correct yes.
-    scratch : uint8
-        From ``used`` on JSON of taxa for details is kept; from ``beyond`` on it is work space (`read_claim`).
+    room
+        JSON of taxa is kept for details.
     row
         A record: key, vote and, for details, spans of taxa are filled in.
 
@@ -440,6 +441,9 @@ def score_claim(
     (done, used)
         Whether the row is done; else it is left to Python.
     """
+    text, start, end = response
+    scratch, used, beyond = room
+    details, least = settings[SET_DETAILS] != 0, settings.view(np.float64)[SET_LEAST]
     numbers = work.patterns
     gold_is_yes = work.gold[GOLD_VALUE] == 1
     n_gold = 0
@@ -447,8 +451,8 @@ def score_claim(
         n_gold = _read_gold_names(gold_data, work.spans[1], work.gold[GOLD_TAXA], numbers)
         if n_gold < 0:
             return False, used
-    label: Any = 0
-    n_pred: Any = 0
+    label = 0
+    n_pred = 0
     if reason == 0:
         label, n_pred = read_claim(text, start, end, scratch, beyond, numbers)
         if label < 1:
@@ -456,17 +460,17 @@ def score_claim(
         elif label == 2 and n_pred == 0:
             reason = _NO_TAXA
     key = B1
-    total: Any = 0
+    total = 0
     common = 0
-    room = beyond - used - 2
+    left = beyond - used - 2
     for k in range(n_pred):
         taxon = numbers[TAXA + k]
-        room -= put_number(scratch, beyond, taxon) - beyond + 3
+        left -= put_number(scratch, beyond, taxon) - beyond + 3
         total = (total + _share_of_vote(taxon, scratch, beyond)) & _LOW
         if gold_is_yes:
             for other in range(n_gold):
                 common += numbers[GOLD + other] == taxon
-    if details and room < 0:
+    if details and left < 0:
         return False, used
     if label != 0:
         key |= FOUND
@@ -486,7 +490,7 @@ def score_claim(
         for k in range(n_pred):
             scratch[used] = QUOTE
             used = put_number(scratch, used + 1, numbers[TAXA + k])
-            scratch[used], scratch[used + 1] = QUOTE, _COMMA
+            scratch[used], scratch[used + 1] = QUOTE, ascii.COMMA
             used += 2
         used = close_list(scratch, used)
         row[RECORD_PRED_END] = used

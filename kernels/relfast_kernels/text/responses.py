@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.entry import Bytes, Ints
+from relfast_kernels.entry import Buffer, Bytes, Ints
 from relfast_kernels.layouts import (
     B1,
     C1,
@@ -17,6 +17,8 @@ from relfast_kernels.layouts import (
     GOLD_VALUE_SHIFT,
     INTEGER,
     IS_CUT,
+    MAX_STRICT,
+    N_CHOICES,
     NO_PANEL,
     PRED_VALUE_SHIFT,
     REASON_SHIFT,
@@ -26,7 +28,7 @@ from relfast_kernels.layouts import (
     RECORD_KEY,
     RECORD_VOTE,
     SET_DETAILS,
-    SET_LEAST,
+    SET_STRICT,
     SET_STRIP,
     STRING,
     TOKEN_END,
@@ -35,9 +37,10 @@ from relfast_kernels.layouts import (
     TOKEN_START,
 )
 from relfast_kernels.text.answers import OUTSIDE, SEVERAL, find_value
+from relfast_kernels.text.ascii import GREATER, HASH, LESS, ZERO
 from relfast_kernels.text.characters import behind_word, digit_at, is_word, skip_white
-from relfast_kernels.text.find import ZERO, find_byte, find_digit, find_word, same_as
-from relfast_kernels.text.layouts import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE, Work
+from relfast_kernels.text.find import find_byte, find_digit, find_word, same_as
+from relfast_kernels.text.layouts import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE, Response, Room, Work
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_b import (
     NO,
@@ -52,8 +55,6 @@ from relfast_kernels.text.rel_b import (
 from relfast_kernels.text.values import CHOICE, VERDICT
 
 _ANSWER, _WER = np.frombuffer(b"answer", np.uint8), np.frombuffer(b"wer", np.uint8)
-_HASH, _OPEN, _CLOSE = map(ord, "#<>")
-N_CHOICES: Final = 8
 _HIGHEST = 1_000
 """In place of all higher numbers, none of which is a panel."""
 MAX_DIGITS: Final = 4_300
@@ -66,13 +67,13 @@ def _number_behind(data: Bytes, at: int, end: int) -> int:
     """The number of a choice behind "Answer", a "#" and white space: from 1 on, 0 for any that is none;
     `NO_CHOICE` if no number stands there, `TOO_LONG` if it has more than `MAX_DIGITS` digits."""
     at = skip_white(data, at, end)
-    if at < end and data[at] == _HASH:
+    if at < end and data[at] == HASH:
         at += 1
     at = skip_white(data, at, end)
     digit, length = digit_at(data, at, end)
     if digit < 0:
         return NO_CHOICE
-    number: Any = 0
+    number = 0
     n_digits = 0
     while digit >= 0:
         number = min(10 * number + digit, _HIGHEST)
@@ -85,7 +86,7 @@ def _number_behind(data: Bytes, at: int, end: int) -> int:
 
 
 @kernel
-def find_choice(data: Any, start: int, end: int) -> int:
+def find_choice(data: Buffer, start: int, end: int) -> int:
     """The panel (from 0) that the published scorer of REL-A reads: the number after the first "Answer", else
     the first lone digit from 1 to 8, else a lone 0. `NO_CHOICE` if nothing names one; `TOO_LONG`."""
     # "answer" has an s, which may be ſ if case is ignored; "wer" has no such letter
@@ -100,18 +101,15 @@ def find_choice(data: Any, start: int, end: int) -> int:
     panel = NO_CHOICE
     at = find_digit(data, start, end)
     while at < end:
-        number: Any = np.int64(data[at]) - ZERO
+        number = int(data[at]) - ZERO
         alone = number <= N_CHOICES and not (at > start and is_word(data, at - 1, start))
         if alone and not (at + 1 < end and is_word(data, at + 1, start)):
             if number > 0:
-                return int(number - 1)
+                return number - 1
             panel = 0
         at = find_digit(data, at + 1, end)
     return panel
 
-
-MAX_STRICT: Final = 1_000_000
-"""Bytes of the longest response that is read under ``strict``: that policy's limit in characters."""
 
 _EMPTY, _ONLY_REASONING = REASONS.index("empty"), REASONS.index("only_reasoning")
 _NO_ANSWER, _SEVERAL, _OUTSIDE = map(REASONS.index, ("no_answer", "several_answers", "out_of_range"))
@@ -119,15 +117,12 @@ _NO_ANSWER, _SEVERAL, _OUTSIDE = map(REASONS.index, ("no_answer", "several_answe
 
 @kernel
 def score_as_published(
-    text: Bytes, first: int, last: int, task: int, settings: Ints, gold_data: Bytes, work: Work,
-    scratch: Bytes, used: int, beyond: int, row: Ints,
-) -> Any:  # fmt: skip
-    """Score text[first:last] as ``reference`` does.
+    response: Response, task: int, settings: Ints, gold_data: Bytes, work: Work, room: Room, row: Ints
+) -> tuple[bool, int]:
+    """Score a response as ``reference`` does.
 
     Parameters
     ----------
-    used, beyond
-        The offsets from which ``scratch`` is free: for what is kept, and for temporary data.
     row
         A record: its key, its vote, and for details its taxa are filled in.
 
@@ -136,6 +131,8 @@ def score_as_published(
     (done, used)
         Whether the row has its key; else only Python can score it.
     """
+    text, first, last = response
+    scratch, used, beyond = room
     if settings[SET_STRIP] == CUTS:
         first, last, copied = cut_reasoning(text, first, last, scratch, beyond)
         if copied:
@@ -149,8 +146,8 @@ def score_as_published(
             row[RECORD_GOLD], row[RECORD_GOLD_END] = gold[GOLD_TEXT], gold[GOLD_TEXT_END]
         return done, used
     if task == C1:
-        found: Any = find_label(text, first, last)
-        number: Any = found + 1
+        found = find_label(text, first, last)
+        number = found + 1
         if found == LONG_YES or (details and gold[GOLD_VALUE] > 1):
             return False, used
     else:
@@ -163,9 +160,9 @@ def score_as_published(
 
 
 @kernel
-def shown_gold(task: int, gold: Ints) -> Any:
+def shown_gold(task: int, gold: Ints) -> int:
     """Gold's panel or label as a key numbers it."""
-    return gold[GOLD_VALUE] if task < B1 else gold[GOLD_VALUE] + 1
+    return int(gold[GOLD_VALUE]) if task < B1 else int(gold[GOLD_VALUE]) + 1
 
 
 @kernel
@@ -186,11 +183,11 @@ def _put(row: Ints, task: int, number: int, gold: int, found: bool, reason: int,
 @kernel
 def _read_value(
     text: Bytes, first: int, last: int, task: int, scratch: Bytes, free: int, numbers: Ints
-) -> Any:
+) -> tuple[int, int]:
     """A choice or a label as details number it, and the index in `REASONS` of why there is none, or 0."""
     kind = CHOICE if task < B1 else VERDICT
     value, _, _, _ = find_value(text, first, last, kind, scratch, free, numbers)
-    number: Any = max(value, 0)
+    number = max(value, 0)
     if task < B1:
         number = value - 1 if value > 0 else NO_PANEL
     if value > 0:
@@ -200,10 +197,11 @@ def _read_value(
 
 @kernel
 def score_strictly(
-    text: Bytes, first: int, last: int, task: int, settings: Ints, gold_data: Bytes, work: Work,
-    scratch: Bytes, used: int, beyond: int, row: Ints,
-) -> Any:  # fmt: skip
-    """Score text[first:last] as ``strict`` does; see `score_as_published`."""
+    response: Response, task: int, settings: Ints, gold_data: Bytes, work: Work, room: Room, row: Ints
+) -> tuple[bool, int]:
+    """Score a response as ``strict`` does; see `score_as_published`."""
+    text, first, last = response
+    scratch, used, beyond = room
     if last - first > MAX_STRICT:
         return False, used
     details = settings[SET_DETAILS] != 0
@@ -218,11 +216,9 @@ def score_strictly(
     elif skip_white(text, first, last) == last:
         reason = _ONLY_REASONING
     if task == B1:
-        least = settings.view(np.float64)[SET_LEAST]
-        return score_claim(
-            text, first, last, reason, gold_data, work, details, least, scratch, used, beyond, row
-        )
-    number: Any = NO_PANEL if task < B1 else 0
+        rest, free = Response(text, first, last), Room(scratch, used, beyond)
+        return score_claim(rest, reason, settings, gold_data, work, free, row)
+    number = NO_PANEL if task < B1 else 0
     if reason == 0:
         number, reason = _read_value(text, first, last, task, scratch, beyond, work.patterns)
     _put(row, task, number, shown_gold(task, work.gold), reason == 0, reason, details)
@@ -234,19 +230,19 @@ NO_LABEL, LONG_YES = -1, 2
 
 
 @kernel
-def find_label(data: Any, start: int, end: int) -> int:
+def find_label(data: Buffer, start: int, end: int) -> int:
     """The label that the published scorer of REL-C1 reads: 1 for the first ``<Yes>``, 0 for the first
     ``<No>``, `LONG_YES` for ``<Yeſ>``, which equals no gold but its own spelling; `NO_LABEL` for none."""
-    at = find_byte(data, start, end, _OPEN)
+    at = find_byte(data, start, end, LESS)
     while at < end:
         word = skip_white(data, at + 1, end)
         yes = behind_word(data, word, end, YES)
         stop = max(yes, behind_word(data, word, end, NO))
         if stop > 0:
             behind = skip_white(data, stop, end)
-            if behind < end and data[behind] == _CLOSE:
+            if behind < end and data[behind] == GREATER:
                 return 0 if yes < 0 else 1 if yes - word == len(YES) else LONG_YES
-        at = find_byte(data, at + 1, end, _OPEN)
+        at = find_byte(data, at + 1, end, LESS)
     return NO_LABEL
 
 
@@ -267,16 +263,16 @@ def read_gold(
     tape: Ints,
     token: int,
     task: int,
-    details: bool,
-    strict: bool,
+    settings: Ints,
     work: Work,
     out: Bytes,
     to: int,
 ) -> int:
     """Read a task's gold into ``work.gold``, and its taxa into the second set; where the JSON that is written
     for details ends, or -1: left to Python."""
-    value: Any = -1
-    n_taxa: Any = 0
+    details, strict = settings[SET_DETAILS] != 0, settings[SET_STRICT] != 0
+    value = -1
+    n_taxa = 0
     first = to
     at = token + 1
     stop = tape[token, TOKEN_NEXT]
@@ -288,7 +284,7 @@ def read_gold(
             if same_as(data, name, name_end, _TARGET):
                 if kind != INTEGER or end != start + 1:
                     return -1
-                value = np.int64(data[start]) - ZERO
+                value = int(data[start]) - ZERO
                 if strict and value >= N_CHOICES:
                     return -1
         elif same_as(data, name, name_end, _LABEL):

@@ -3,42 +3,19 @@
 from __future__ import annotations
 
 from string import ascii_letters, ascii_lowercase, digits
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes, Ints
-from relfast_kernels.text.dress import (
-    BACKSLASH,
-    BAR,
-    BEYOND_ASCII,
-    BLANK,
-    CLOSING,
-    DASH,
-    OPENING,
-    POINT,
-    ZERO,
-    is_alnum,
-    undress,
-)
-from relfast_kernels.text.find import (
-    BLANKS,
-    DIGITS,
-    LF,
-    begins_with,
-    byte_set,
-    find_byte,
-    line_start,
-    listed,
-    skip,
-    skip_back,
-)
+from relfast_kernels.text.ascii import BLANKS, DIGITS, WHITE, byte_set, is_alnum, is_wordy
+from relfast_kernels.text.dress import undress
+from relfast_kernels.text.find import begins_with, find_byte, line_start, listed, skip, skip_back
 from relfast_kernels.text.forms import has_word
-from relfast_kernels.text.paragraphs import MAX_FENCES, WHITE, Fences, paragraph_end
-from relfast_kernels.text.values import is_wordy
+from relfast_kernels.text.paragraphs import MAX_FENCES, Fences, paragraph_end
 
-COLON, PERCENT, S, T = map(ord, ":%st")
 _TAX: Final = np.frombuffer(b"tax", np.uint8)
 _TAXA: Final = np.frombuffer(b"taxa", np.uint8)
 _TAXON: Final = np.frombuffer(b"taxon", np.uint8)
@@ -85,12 +62,12 @@ def _is_taxa(text: Bytes, at: int, end: int) -> int:
     """The offset after the word taxon, taxons or taxa at ``at``, or the T of T15, the tax of tax15; 0: it is
     another word."""
     behind = at + (len(_TAX) if begins_with(text, at, end, _TAX) else 1)
-    if behind < end and text[at] | 32 == T and DIGITS[text[behind]]:
+    if behind < end and text[at] | 32 == ascii.LOWER_T and DIGITS[text[behind]]:
         return behind
     if begins_with(text, at, end, _TAXA):
         return at + 4
     if begins_with(text, at, end, _TAXON):
-        return at + 6 if at + 5 < end and text[at + 5] == S else at + 5
+        return at + 6 if at + 5 < end and text[at + 5] == ascii.LOWER_S else at + 5
     return 0
 
 
@@ -100,12 +77,12 @@ def _is_remark(text: Bytes, at: int, end: int) -> bool:
     at = skip(text, at, end, _BEHIND_TAXON)
     if at == end:
         return False
-    if text[at] == BAR:
+    if text[at] == ascii.BAR:
         return True
     behind = skip(text, at + 1, end, BLANKS)
     return (
         behind < end
-        and (text[at] == COLON or (text[at] == DASH and text[at + 1] == BLANK))
+        and (text[at] == ascii.COLON or (text[at] == ascii.HYPHEN and text[at + 1] == ascii.BLANK))
         and not DIGITS[text[behind]]
         and _is_taxa(text, behind, end) == 0
     )
@@ -121,7 +98,7 @@ def _announces(text: Bytes, at: int, end: int, numbers: Ints) -> int:
     says, first = False, at
     while at < end:
         byte = int(text[at])
-        if byte == BAR:
+        if byte == ascii.BAR:
             bars += 1
         if not is_wordy(byte):
             at += 1
@@ -137,28 +114,32 @@ def _announces(text: Bytes, at: int, end: int, numbers: Ints) -> int:
         words += 1
         at = stop
     last = skip_back(text, first, end, BLANKS)
-    ends = text[last - 1] == COLON
+    ends = text[last - 1] == ascii.COLON
     n = read_list(text, first, end, numbers, TAXA, False, False)
-    if found < 0 or n > (1 if ends else 0) or not (ends or says or words <= _FEW_WORDS or text[first] == BAR):
+    if (
+        found < 0
+        or n > (1 if ends else 0)
+        or not (ends or says or words <= _FEW_WORDS or text[first] == ascii.BAR)
+    ):
         return -1
     return found
 
 
 @kernel
-def _taxon_at(text: Bytes, at: int, end: int) -> Any:
+def _taxon_at(text: Bytes, at: int, end: int) -> tuple[int, int]:
     """The number at ``at``, or -1 if it is no taxon's (a part of something else, a percentage); where it
     ends."""
     stop, value = at, 0
     while stop < end and DIGITS[text[stop]]:
         if stop - at < _MAX_DIGITS:
-            value = 10 * value + int(text[stop]) - ZERO
+            value = 10 * value + int(text[stop]) - ascii.ZERO
         stop += 1
-    after = int(text[stop]) if stop < end else BLANK
-    behind = int(text[stop + 1]) if stop + 1 < end else BLANK
-    is_part = (after == POINT or after == DASH) and DIGITS[behind]
-    if not (_MORE[after] or after >= BEYOND_ASCII or is_part or stop - at > _MAX_DIGITS):
+    after = int(text[stop]) if stop < end else ascii.BLANK
+    behind = int(text[stop + 1]) if stop + 1 < end else ascii.BLANK
+    is_part = (after == ascii.DOT or after == ascii.HYPHEN) and DIGITS[behind]
+    if not (_MORE[after] or after >= ascii.BEYOND_ASCII or is_part or stop - at > _MAX_DIGITS):
         return value, stop
-    while stop < end and (is_alnum(text[stop]) or text[stop] == POINT):
+    while stop < end and (is_alnum(text[stop]) or text[stop] == ascii.DOT):
         stop += 1
     return -1, stop
 
@@ -167,9 +148,9 @@ def _taxon_at(text: Bytes, at: int, end: int) -> Any:
 def _score_end(text: Bytes, at: int, end: int) -> int:
     """The offset after the score of a taxon, in brackets or behind a colon; ``at``: there is none."""
     behind = skip(text, at, end, BLANKS)
-    if behind < end and text[behind] == OPENING:
-        return find_byte(text, behind, end, CLOSING)
-    if behind == at and at < end and text[at] == COLON:
+    if behind < end and text[behind] == ascii.ROUND_OPEN:
+        return find_byte(text, behind, end, ascii.ROUND_CLOSE)
+    if behind == at and at < end and text[at] == ascii.COLON:
         behind = skip(text, at + 1, end, BLANKS)
         if behind < end and DIGITS[text[behind]]:
             return skip(text, behind, end, _FRACTION)
@@ -211,9 +192,9 @@ def read_list(text: Bytes, at: int, end: int, out: Ints, to: int, whole: bool, r
                 at = _score_end(text, at, end)
                 if remarks and _is_remark(text, at, end):
                     return n
-        elif _LETTERS[byte] or byte >= BEYOND_ASCII:
+        elif _LETTERS[byte] or byte >= ascii.BEYOND_ASCII:
             behind, stop = _is_taxa(text, at, end), at
-            while stop < end and (_WORD[text[stop]] or text[stop] >= BEYOND_ASCII):
+            while stop < end and (_WORD[text[stop]] or text[stop] >= ascii.BEYOND_ASCII):
                 stop += 1
             if behind and not (behind < end and _WORD[text[behind]]):
                 n = n if called or whole else 0
@@ -234,7 +215,7 @@ def read_list(text: Bytes, at: int, end: int, out: Ints, to: int, whole: bool, r
 def _labels(text: Bytes, at: int, end: int) -> bool:
     """Whether *taxa* comes before a number and the line's end, from ``at`` on."""
     end = min(end, at + 80)
-    while at < end and not 48 <= text[at] <= 57:
+    while at < end and not DIGITS[text[at]]:
         if _is_taxa(text, at, end) and (at == 0 or not is_alnum(text[at - 1])):
             return True
         at += 1
@@ -245,9 +226,9 @@ def _labels(text: Bytes, at: int, end: int) -> bool:
 def taxa_of_line(text: Bytes, at: int, end: int, column: int, whole: bool, numbers: Ints, n: int) -> int:
     """How many taxa an item of a list or the row of a table names; `NO_LIST` if it is neither. They are
     written behind ``n`` others. ``column``: how many bars stand before a row's taxon."""
-    if text[at] == BAR:
+    if text[at] == ascii.BAR:
         for _ in range(max(column, 1)):
-            at = find_byte(text, at, end, BAR) + 1
+            at = find_byte(text, at, end, ascii.BAR) + 1
             if at > end:
                 return NO_LIST
     return read_list(text, at, end, numbers, TAXA + max(n, 0), whole, True)
@@ -264,9 +245,9 @@ def taxa_below(text: Bytes, start: int, end: int, lines: Lines, fences: Fences, 
     is_new = True  # the paragraph of the list's first line is read less strictly
     while True:
         while at < high:
-            first, stop = at, find_byte(work, at, high, LF)
+            first, stop = at, find_byte(work, at, high, ascii.LF)
             at = stop + 1
-            if not has_word(work, first, stop) or (work[first] == BACKSLASH and claimed):
+            if not has_word(work, first, stop) or (work[first] == ascii.BACKSLASH and claimed):
                 continue
             bars = -1
             if claimed and n == NO_LIST and headings < _MOST_HEADINGS:

@@ -5,14 +5,24 @@ question."""
 from __future__ import annotations
 
 from string import ascii_letters, digits
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes
-from relfast_kernels.text.dress import is_alnum
-from relfast_kernels.text.find import BLANKS, DIGITS, LETTERS, LF, byte_set, listed, skip
+from relfast_kernels.text.ascii import (
+    BLANKS,
+    DIGITS,
+    LETTERS,
+    SMALL_LETTERS,
+    byte_set,
+    continues,
+    is_alnum,
+    is_wordy,
+)
+from relfast_kernels.text.find import begins_with, listed, skip
 from relfast_kernels.text.vectors import equal, load, within
 from relfast_kernels.text.words import (
     COUNTS,
@@ -27,9 +37,6 @@ from relfast_kernels.text.words import (
     flags_of,
 )
 
-ZERO, NINE, POINT, SLASH, UNDERSCORE, BACKSLASH, ROUND_OPENING = map(ord, "09./_\\(")
-_A, _E, _F, _H, _I, _N, _O, _S, _T, _Y, _Z = map(ord, "aefhinostyz")
-
 CLOSERS: Final = byte_set(" )]}\"'>")
 """What may stand between a value and the end of its line, or a question mark."""
 _SUFFIXES: Final = np.frombuffer(b"th\nst\nnd\nrd\n", np.uint8)
@@ -38,6 +45,16 @@ _SIGNS: Final = byte_set("+-*/^=<")
 _BEFORE_OPERAND: Final = byte_set(" +-*/([{|")
 """Operators; and what may stand between an operator and a number, a command or a variable."""
 _NAME: Final = byte_set(f"{ascii_letters}{digits}_")
+_IN_WORD: Final = byte_set(f"{ascii_letters}{digits}_'")
+_HOLDS_LEFT: Final = byte_set(f"{ascii_letters}{digits}_^\\@-+/*%~$")
+_HOLDS_RIGHT: Final = byte_set(f"{ascii_letters}{digits}_^%@$")
+"""What makes a value beside it part of a longer word, number or expression."""
+_OPERATORS, _OPENS_OPERAND = byte_set("/-+*"), byte_set("({\\<")
+_TIMES, _DIVIDED, _MIDDLE_DOT, _PLUS_MINUS = (np.frombuffer(sign.encode(), np.uint8) for sign in "×÷·±")
+_ODD_SIGNS: Final = np.zeros(256, np.bool_)
+for _sign in "⁰₀⅓∀≠⊂⋅":  # one of each 64 superscripts, subscripts, fractions, mathematical signs
+    _ODD_SIGNS[_sign.encode()[1]] = True
+_MAX_WORD: Final = 40
 OPENERS: Final = byte_set(' "([')
 STOPS: Final = byte_set(".!:;,|")
 """What may stand before a value; and what ends one."""
@@ -47,29 +64,23 @@ CHOICE, VERDICT, CLAIM = range(3)
 
 
 @kernel
-def is_wordy(byte: int) -> bool:
-    """Whether a byte belongs to a word: to a letter (any beyond ASCII), a digit, or an underscore."""
-    return is_alnum(byte) or byte == 95 or byte >= 0x80
-
-
-@kernel
 def is_wide(text: Bytes, at: int) -> bool:
     """Whether the character that ends before ``at`` is one of three bytes: Chinese, Japanese, Korean."""
     return (
         at >= 3
-        and 0x80 <= text[at - 1] < 0xC0
-        and 0x80 <= text[at - 2] < 0xC0
-        and 0xE3 <= text[at - 3] < 0xF0
+        and continues(text[at - 1])
+        and continues(text[at - 2])
+        and ascii.WIDE <= text[at - 3] < ascii.FOUR_BYTES
     )
 
 
 @kernel
-def word_before(text: Bytes, low: int, at: int) -> Any:
+def word_before(text: Bytes, low: int, at: int) -> tuple[int, int]:
     """Start and flags of the word that ends before ``at``. In a script without blanks: of the longest word
     of the table, or of one character."""
     if at - low >= 3 and is_wide(text, at):
         for size in (18, 15, 12, 9, 6, 3):
-            if at - size >= low and text[at - size] >= 0xE3:
+            if at - size >= low and text[at - size] >= ascii.WIDE:
                 flags = flags_of(text, at - size, at)
                 if flags != 0:
                     return at - size, flags
@@ -77,13 +88,13 @@ def word_before(text: Bytes, low: int, at: int) -> Any:
     first = at
     while (
         first > low
-        and (is_wordy(text[first - 1]) or (text[first - 1] == 39 and first < at))
+        and (is_wordy(text[first - 1]) or (text[first - 1] == ascii.APOSTROPHE and first < at))
         and not (first - low >= 3 and is_wide(text, first))
     ):
         first -= 1
-        if at - first > 40:
+        if at - first > _MAX_WORD:
             return first, 0
-    while first < at and text[first] == 39:
+    while first < at and text[first] == ascii.APOSTROPHE:
         first += 1
     return first, flags_of(text, first, at)
 
@@ -94,17 +105,15 @@ def word_end(text: Bytes, at: int, end: int) -> int:
     first = at
     while (
         at < end
-        and at - first < 40
+        and at - first < _MAX_WORD
         and (
-            is_alnum(text[at])
-            or text[at] == 95
-            or text[at] == 39
-            or 0xC0 <= text[at] < 0xE0
-            or (0x80 <= text[at] < 0xC0 and at > first)
+            _IN_WORD[text[at]]
+            or ascii.TWO_BYTES <= text[at] < ascii.THREE_BYTES
+            or (continues(text[at]) and at > first)
         )
     ):
         at += 1
-    while at > first and text[at - 1] == 39:
+    while at > first and text[at - 1] == ascii.APOSTROPHE:
         at -= 1
     return at
 
@@ -113,7 +122,7 @@ def word_end(text: Bytes, at: int, end: int) -> int:
 def flags_at(text: Bytes, at: int, end: int) -> int:
     """The flags of the word that begins at ``at``: in a script without blanks, of the longest of the
     table."""
-    if at < end and text[at] >= 0xE3:
+    if at < end and text[at] >= ascii.WIDE:
         for size in (12, 9, 6, 3):
             flags = flags_of(text, at, at + size) if at + size <= end else 0
             if flags != 0:
@@ -126,13 +135,9 @@ def flags_at(text: Bytes, at: int, end: int) -> int:
 def _is_odd(text: Bytes, at: int, end: int) -> bool:
     """Whether a character beyond ASCII makes a value beside it part of something else: letters of an
     alphabet, superscript digits, fractions, mathematical signs."""
-    byte = int(text[at])
-    if byte < 0xE0:
+    if text[at] < ascii.THREE_BYTES:
         return True
-    if byte != 0xE2 or at + 1 >= end:
-        return False
-    after = int(text[at + 1])
-    return after == 0x81 or after == 0x82 or after == 0x85 or 0x88 <= after <= 0x8B
+    return text[at] == ascii.SIGNS and at + 1 < end and bool(_ODD_SIGNS[text[at + 1]])
 
 
 @kernel
@@ -141,21 +146,17 @@ def _stands_left(text: Bytes, low: int, at: int) -> bool:
     if at == low:
         return True
     byte = int(text[at - 1])
-    if byte >= 0x80:
+    if byte >= ascii.BEYOND_ASCII:
         first = at - 1
-        while first > low and text[first] & 0xC0 == 0x80:
+        while first > low and continues(text[first]):
             first -= 1
         return not _is_odd(text, first, at)
-    if is_alnum(byte) or byte == 95 or byte == 94 or byte == 92 or byte == 64:
+    if _HOLDS_LEFT[byte]:
         return False
-    before = int(text[at - 2]) if at - 2 >= low else 32
-    if byte == 45 or byte == 43:  # a sign
-        return False
-    if byte == 47 or byte == 42 or byte == 46 or byte == 37 or byte == 126:
-        return byte == 46 and not is_wordy(before) and before != 46 and before != 32 and at - 2 >= low
-    if byte == 44 or byte == 58 or byte == 39:
-        return not 48 <= before <= 57 or byte == 44
-    return byte != 36
+    before = int(text[at - 2]) if at - 2 >= low else ascii.BLANK
+    if byte == ascii.DOT:
+        return not is_wordy(before) and before != ascii.DOT and before != ascii.BLANK
+    return not ((byte == ascii.COLON or byte == ascii.APOSTROPHE) and DIGITS[before])
 
 
 @kernel
@@ -165,44 +166,42 @@ def _stands_right(text: Bytes, at: int, end: int) -> bool:
     if at >= end:
         return True
     byte = int(text[at])
-    after = int(text[at + 1]) if at + 1 < end else 10
-    if byte >= 0x80:
+    after = int(text[at + 1]) if at + 1 < end else ascii.LF
+    if byte >= ascii.BEYOND_ASCII:
         return not _is_odd(text, at, end)
-    if is_alnum(byte) or byte == 95 or byte == 94 or byte == 37 or byte == 64 or byte == 36:
+    if _HOLDS_RIGHT[byte]:
         return False
-    if byte == 92:
-        return not (97 <= after <= 122)
-    if byte == 47 or byte == 45 or byte == 43 or byte == 42:
-        return not (is_wordy(after) or after == 40 or after == 123 or after == 92 or after == 60) or (
-            byte == 45 and after == 62
-        )
-    if (byte == 46 or byte == 58) and 48 <= after <= 57:
+    if byte == ascii.BACKSLASH:
+        return not SMALL_LETTERS[after]
+    if _OPERATORS[byte]:
+        return not (is_wordy(after) or _OPENS_OPERAND[after])
+    if (byte == ascii.DOT or byte == ascii.COLON) and DIGITS[after]:
         return False
-    if byte == 44 and skip(text, at + 1, end, DIGITS) - at > 3:
+    if byte == ascii.COMMA and skip(text, at + 1, end, DIGITS) - at > 3:
         return False
-    if byte == 39 and is_alnum(after):
+    if byte == ascii.APOSTROPHE and is_alnum(after):
         return False
     # an operator behind a blank
     here = skip(text, at, end, BLANKS)
     if here < end:
         mark = int(text[here])
-        if mark == 37:
+        if mark == ascii.PERCENT:
             return False
         if _SIGNS[mark] and _is_operand(text, here + 1, end):
-            return mark == SLASH and _is_digit_alone(text, here + 1, end)
-        if mark >= 0x80 and _is_operator(text, here, end):
+            return mark == ascii.SLASH and _is_digit_alone(text, here + 1, end)
+        if mark >= ascii.BEYOND_ASCII and _is_operator(text, here, end):
             return False
-        if mark == 92 and here > at and begins_command(text, here, end):
+        if mark == ascii.BACKSLASH and here > at and begins_command(text, here, end):
             return False
-        if 97 <= mark <= 122 and here > at:
+        if SMALL_LETTERS[mark] and here > at:
             stop = word_end(text, here, end)
             flags = flags_of(text, here, stop)
             if flags & POWER or (flags & COUNTS and _is_operand(text, stop, end)):
                 return False
     # brackets and quotation marks may close before the question mark
-    while here < end and CLOSERS[text[here]] and text[here] != 62:
+    while here < end and CLOSERS[text[here]] and text[here] != ascii.GREATER:
         here += 1
-    return not (here < end and text[here] == 63)
+    return not (here < end and text[here] == ascii.QUESTION)
 
 
 @kernel
@@ -211,16 +210,16 @@ def _word_ends(text: Bytes, at: int, end: int) -> bool:
     if at < end:
         byte = int(text[at])
         if (
-            (byte == 47 or byte == 45 or byte == 39)
+            (byte == ascii.SLASH or byte == ascii.HYPHEN or byte == ascii.APOSTROPHE)
             and at + 1 < end
             and is_wordy(text[at + 1])
-            and not 48 <= text[at + 1] <= 57
+            and not DIGITS[text[at + 1]]
         ):
             return False
-        if byte >= 0x80 and _is_odd(text, at, end):
+        if byte >= ascii.BEYOND_ASCII and _is_odd(text, at, end):
             return False
     at = skip(text, at, end, CLOSERS)
-    return not (at < end and text[at] == 63)
+    return not (at < end and text[at] == ascii.QUESTION)
 
 
 @kernel
@@ -238,14 +237,14 @@ def _is_operand(text: Bytes, at: int, end: int) -> bool:
     if at == end:
         return False
     byte = int(text[at])
-    if 48 <= byte <= 57:
+    if DIGITS[byte]:
         return True
-    if byte == 92:
+    if byte == ascii.BACKSLASH:
         return begins_command(text, at, end)
-    if byte >= 0x80:
+    if byte >= ascii.BEYOND_ASCII:
         return _is_odd(text, at, end)
     stop = skip(text, at, end, _NAME)
-    if stop == at or not (stop == at + 1 or text[at + 1] == 95 or 48 <= text[at + 1] <= 57):
+    if stop == at or not (stop == at + 1 or text[at + 1] == ascii.UNDERSCORE or DIGITS[text[at + 1]]):
         return False
     behind = skip(text, stop, end, BLANKS)
     if behind == end or not is_wordy(text[behind]):
@@ -262,30 +261,28 @@ def _is_digit_alone(text: Bytes, at: int, end: int) -> bool:
     behind = skip(text, at + 1, end, CLOSERS)
     if behind == end:
         return True
-    point = text[behind] == POINT and behind + 1 < end and DIGITS[text[behind + 1]]
-    return not (point or _SIGNS[text[behind]] or text[behind] == BACKSLASH)
+    point = text[behind] == ascii.DOT and behind + 1 < end and DIGITS[text[behind + 1]]
+    return not (point or _SIGNS[text[behind]] or text[behind] == ascii.BACKSLASH)
 
 
 @kernel
 def _is_operator(text: Bytes, at: int, end: int) -> bool:
     """Whether the character beyond ASCII at ``at`` is an operator: × and ÷; ·, ±, and mathematical signs
     before what is part of an expression."""
-    if text[at] == 0xC3:
-        return at + 1 < end and (text[at + 1] == 0x97 or text[at + 1] == 0xB7)
-    if text[at] == 0xC2:
-        return (
-            at + 1 < end and (text[at + 1] == 0xB7 or text[at + 1] == 0xB1) and _is_operand(text, at + 2, end)
-        )
-    return text[at] == 0xE2 and _is_odd(text, at, end) and _is_operand(text, at + 3, end)
+    if begins_with(text, at, end, _TIMES) or begins_with(text, at, end, _DIVIDED):
+        return True
+    if begins_with(text, at, end, _MIDDLE_DOT) or begins_with(text, at, end, _PLUS_MINUS):
+        return _is_operand(text, at + 2, end)
+    return text[at] == ascii.SIGNS and _is_odd(text, at, end) and _is_operand(text, at + 3, end)
 
 
 @kernel
 def _skip_zeros(text: Bytes, at: int, end: int) -> int:
     """The offset after a decimal point and zeros ("4.0" is 4), else ``at``."""
     stop = at + 1
-    while stop < end and text[stop] == ZERO:
+    while stop < end and text[stop] == ascii.ZERO:
         stop += 1
-    return stop if at < end and text[at] == 46 and stop > at + 1 else at
+    return stop if at < end and text[at] == ascii.DOT and stop > at + 1 else at
 
 
 @kernel
@@ -295,46 +292,60 @@ def whole_number_end(text: Bytes, low: int, at: int, end: int) -> int:
     if not _stands_left(text, low, at):
         return at  # asked first: within a long row of digits no place looks to its end
     stop = skip(text, at, end, DIGITS)
-    if stop == at or (text[at] == ZERO and stop > at + 1):
+    if stop == at or (text[at] == ascii.ZERO and stop > at + 1):
         return at
     stop = _skip_zeros(text, stop, end)
     return stop if _stands_right(text, stop, end) else at
 
 
 @kernel
-def beginnings(text: Bytes, low: int, at: int, kind: int) -> Any:
+def beginnings(text: Bytes, low: int, at: int, kind: int) -> np.uint64:
     """A bit for each place of the block at ``at`` where a value, or an integer that is none, can begin: a
     digit, or two letters of an ordinal, a yes or a no, behind no letter or digit."""
     block, second = load(text, at), load(text, at + 1)
     if kind == CHOICE:
-        firsts = equal(block, _E) | equal(block, _F) | equal(block, _S) | equal(block, _T)
-        seconds = equal(second, _E) | equal(second, _H) | equal(second, _I) | equal(second, _O)
-        places = (firsts & seconds) | within(block, ZERO, NINE)
+        firsts = (
+            equal(block, ascii.LOWER_E)
+            | equal(block, ascii.LOWER_F)
+            | equal(block, ascii.LOWER_S)
+            | equal(block, ascii.LOWER_T)
+        )
+        seconds = (
+            equal(second, ascii.LOWER_E)
+            | equal(second, ascii.LOWER_H)
+            | equal(second, ascii.LOWER_I)
+            | equal(second, ascii.LOWER_O)
+        )
+        places = (firsts & seconds) | within(block, ascii.ZERO, ascii.NINE)
     else:
-        places = (equal(block, _N) & equal(second, _O)) | (equal(block, _Y) & equal(second, _E))
-    within_word = (within(block, ZERO, NINE) | within(block, _A, _Z)) << np.uint64(1)
+        places = (equal(block, ascii.LOWER_N) & equal(second, ascii.LOWER_O)) | (
+            equal(block, ascii.LOWER_Y) & equal(second, ascii.LOWER_E)
+        )
+    within_word = (
+        within(block, ascii.ZERO, ascii.NINE) | within(block, ascii.LOWER_A, ascii.LOWER_Z)
+    ) << np.uint64(1)
     if at > low and is_alnum(text[at - 1]):
         within_word |= np.uint64(1)
     return places & ~within_word
 
 
 @kernel
-def value_at(text: Bytes, low: int, at: int, end: int, kind: int) -> Any:
+def value_at(text: Bytes, low: int, at: int, end: int, kind: int) -> tuple[int, int, bool]:
     """The value that begins at ``at`` (a choice from 1; 1 for no and 2 for yes; 0: none), where it ends, and
     whether a noun follows it ("4th option")."""
     byte = int(text[at])
     if kind == CHOICE:
-        if 49 <= byte <= 56 and _stands_left(text, low, at):
+        if ascii.ONE <= byte <= ascii.EIGHT and _stands_left(text, low, at):
             whole = _skip_zeros(text, at + 1, end)
             if _stands_right(text, whole, end):
-                return byte - 48, whole, False
+                return byte - ascii.ZERO, whole, False
             stop = min(at + 3, end)
             is_ordinal = listed(text, at + 1, stop, _SUFFIXES, True) > at + 1
             if is_ordinal and not (stop < end and is_wordy(text[stop])):
                 stop = _noun_end(text, stop, end)
                 if stop > 0:
-                    return byte - 48, stop, True
-        elif 101 <= byte <= 116 and (at == low or not is_wordy(text[at - 1])):
+                    return byte - ascii.ZERO, stop, True
+        elif ascii.LOWER_E <= byte <= ascii.LOWER_T and (at == low or not is_wordy(text[at - 1])):
             stop = word_end(text, at, end)
             flags = flags_of(text, at, stop) if 5 <= stop - at <= 7 else 0
             if flags & ORDINAL:
@@ -342,7 +353,7 @@ def value_at(text: Bytes, low: int, at: int, end: int, kind: int) -> Any:
                 if behind > 0:
                     return (flags & ORDINAL) >> ORDINAL_SHIFT, behind, True
         return 0, at, False
-    if (byte == 121 or byte == 110) and _stands_left(text, low, at):
+    if (byte == ascii.LOWER_Y or byte == ascii.LOWER_N) and _stands_left(text, low, at):
         stop = word_end(text, at, end)
         flags = flags_of(text, at, stop) if stop - at <= 3 else 0
         if flags & (YES | NO) and _word_ends(text, stop, end):
@@ -357,7 +368,7 @@ def _noun_end(text: Bytes, at: int, end: int) -> int:
     stop = word_end(text, at, end)
     if stop > at and flags_of(text, at, stop) & NOUN:
         behind = skip(text, stop, end, BLANKS)
-        return 0 if behind < end and text[behind] == 63 else stop
+        return 0 if behind < end and text[behind] == ascii.QUESTION else stop
     return 0
 
 
@@ -366,7 +377,7 @@ def ends_value(text: Bytes, at: int, end: int) -> bool:
     """Whether what follows a value is not read: it is none of its words, but punctuation, something in
     brackets, or a word of the table ("12 because …")."""
     behind = skip(text, at, end, CLOSERS)
-    if behind == end or text[behind] == LF or (text[behind] == ROUND_OPENING and behind > at):
+    if behind == end or text[behind] == ascii.LF or (text[behind] == ascii.ROUND_OPEN and behind > at):
         return True
     if STOPS[text[behind]]:
         return True

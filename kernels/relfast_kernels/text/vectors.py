@@ -16,11 +16,11 @@ processor without AVX-512 single bits that live across a branch take a register 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
-from relfast_kernels.compiled.jit import BUILDING
+from relfast_kernels.compiled.jit import BUILDING, Ir
 from relfast_kernels.entry import Bytes
 
 WIDTH: Final = 64
@@ -44,12 +44,12 @@ if not BUILDING:
         """For each byte the digit 1 if it is one of those sought, else 0."""
         return bytes(48 + ((byte - least) & 255 <= (most - least) & 255) for byte in range(256))
 
-    def within(block: Block, least: int, most: int) -> Any:
+    def within(block: Block, least: int, most: int) -> np.uint64:
         """A bit (of a uint64) for each place that holds a byte from ``least`` to ``most``, the first place
         lowest; if ``most`` is the smaller one, the range wraps around from 255 to 0."""
         return np.uint64(int(block[::-1].translate(_digits(int(least), int(most))), 2))
 
-    def equal(block: Block, byte: int) -> Any:
+    def equal(block: Block, byte: int) -> np.uint64:
         """A bit (of a uint64) for each place that holds a byte, the first place lowest."""
         return within(block, byte, byte)
 
@@ -63,16 +63,16 @@ if not BUILDING:
         """A block with its ASCII letters in lower case."""
         return block.lower()
 
-    def last(places: Any) -> int:
+    def last(places: np.uint64) -> int:
         """The index of the highest bit that is set, or -1."""
         return int(places).bit_length() - 1
 
-    def first(places: Any) -> int:
+    def first(places: np.uint64) -> int:
         """The index of the lowest bit that is set, or `WIDTH`."""
         bits = int(places)
         return (bits & -bits).bit_length() - 1 if bits else WIDTH
 
-    def fold(one: Any, other: Any) -> Any:
+    def fold(one: np.uint64, other: np.uint64) -> np.uint64:
         """The product of two numbers (uint64) as 128 bits, its high half xor its low half."""
         product = int(one) * int(other)
         return np.uint64((product ^ product >> 64) & 0xFFFF_FFFF_FFFF_FFFF)
@@ -94,20 +94,20 @@ else:
             super().__init__("Block")
 
     class _Model(models.PrimitiveModel):  # type: ignore[misc]
-        def __init__(self, manager: Any, kind: Any) -> None:
+        def __init__(self, manager: Ir, kind: Ir) -> None:
             super().__init__(manager, kind, _VECTOR)
 
     _BLOCK: Final = _Block()
     register_model(_Block)(_Model)
 
-    def _made(result: Any, *declared: Any) -> Any:
+    def _made(result: Ir, *declared: Ir) -> Ir:
         """An intrinsic from a function of (builder, values), whose types are declared; None: any array."""
 
-        def decorate(emit: Any) -> Any:
-            def typing(_: Any, *given: Any) -> Any:
+        def decorate(emit: Ir) -> Ir:
+            def typing(_: Ir, *given: Ir) -> Ir:
                 kinds = [own if kind is None else kind for kind, own in zip(declared, given, strict=True)]
 
-                def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+                def code(context: Ir, builder: Ir, signature: Ir, values: Ir) -> Ir:
                     arrays = [
                         context.make_array(own)(context, builder, value) if kind is None else value
                         for kind, own, value in zip(declared, signature.args, values, strict=True)
@@ -118,25 +118,25 @@ else:
 
             # numba takes no variable number of arguments here
             names = ("context", *(f"a{k}" for k in range(len(declared))))
-            named: Any = typing
+            named: Ir = typing
             named.__signature__ = Signature([Parameter(a, Parameter.POSITIONAL_OR_KEYWORD) for a in names])
             return intrinsic(named)
 
         return decorate
 
-    def _number(value: int) -> Any:
+    def _number(value: int) -> Ir:
         return ir.Constant(_PLACES, value)
 
-    def _pointer(builder: Any, data: Any, at: Any) -> Any:
+    def _pointer(builder: Ir, data: Ir, at: Ir) -> Ir:
         return builder.bitcast(builder.gep(data, [at]), _VECTOR.as_pointer())
 
-    def _spread(builder: Any, byte: Any) -> Any:
+    def _spread(builder: Ir, byte: Ir) -> Ir:
         one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), byte, ir.Constant(ir.IntType(32), 0))
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), None)
         return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), zeros)
 
     @_made(_BLOCK, None, types.int64)
-    def load(builder: Any, data: Any, at: Any) -> Any:
+    def load(builder: Ir, data: Ir, at: Ir) -> Ir:
         """See the plain one."""
         left = builder.sub(data.nitems, at)
         room = cgutils.alloca_once(builder, _VECTOR)
@@ -158,30 +158,30 @@ else:
         return found
 
     @_made(types.void, _BLOCK, None, types.int64)
-    def store(builder: Any, block: Any, out: Any, to: Any) -> Any:
+    def store(builder: Ir, block: Ir, out: Ir, to: Ir) -> Ir:
         """See the plain one."""
         builder.store(block, _pointer(builder, out.data, to), align=1)
         return ir.Constant(_BYTE.as_pointer(), None)
 
     @_made(types.uint64, _BLOCK, types.uint8, types.uint8)
-    def within(builder: Any, block: Any, least: Any, most: Any) -> Any:
+    def within(builder: Ir, block: Ir, least: Ir, most: Ir) -> Ir:
         """See the plain one."""
         above = builder.sub(block, _spread(builder, least))
         hits = builder.icmp_unsigned("<=", above, _spread(builder, builder.sub(most, least)))
         return builder.bitcast(hits, _PLACES)
 
     @_made(types.uint64, _BLOCK, types.uint8)
-    def equal(builder: Any, block: Any, byte: Any) -> Any:
+    def equal(builder: Ir, block: Ir, byte: Ir) -> Ir:
         """See the plain one."""
         return builder.bitcast(builder.icmp_unsigned("==", block, _spread(builder, byte)), _PLACES)
 
     @_made(_BLOCK, _BLOCK)
-    def lower(builder: Any, block: Any) -> Any:
+    def lower(builder: Ir, block: Ir) -> Ir:
         """See the plain one."""
         return builder.or_(block, ir.Constant(_VECTOR, [32] * WIDTH))
 
     @_made(_BLOCK, _BLOCK)
-    def lowered(builder: Any, block: Any) -> Any:
+    def lowered(builder: Ir, block: Ir) -> Ir:
         """See the plain one."""
         above = builder.sub(block, ir.Constant(_VECTOR, [65] * WIDTH))
         is_capital = builder.icmp_unsigned("<", above, ir.Constant(_VECTOR, [26] * WIDTH))
@@ -189,18 +189,18 @@ else:
         return builder.or_(block, bits)
 
     @_made(types.int64, types.uint64)
-    def last(builder: Any, places: Any) -> Any:
+    def last(builder: Ir, places: Ir) -> Ir:
         """See the plain one."""
         return builder.sub(_number(WIDTH - 1), builder.ctlz(places, ir.Constant(ir.IntType(1), 0)))
 
     @_made(types.int64, types.uint64)
-    def first(builder: Any, places: Any) -> Any:
+    def first(builder: Ir, places: Ir) -> Ir:
         """See the plain one."""
         # if no bit is set, `WIDTH` zeros are counted
         return builder.cttz(places, ir.Constant(ir.IntType(1), 0))
 
     @_made(types.uint64, types.uint64, types.uint64)
-    def fold(builder: Any, one: Any, other: Any) -> Any:
+    def fold(builder: Ir, one: Ir, other: Ir) -> Ir:
         """See the plain one."""
         double = ir.IntType(128)
         product = builder.mul(builder.zext(one, double), builder.zext(other, double))

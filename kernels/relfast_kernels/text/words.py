@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 import relfast_kernels.text.form_table as table
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.entry import Bytes
+from relfast_kernels.entry import Bytes, Ints
+from relfast_kernels.text.ascii import small
 from relfast_kernels.text.form_table import LANGUAGES
 
 (
@@ -64,7 +65,7 @@ FLAGS: Final = _flags()
 _SLOTS: Final = 1024
 
 
-def _slots() -> tuple[Any, Any]:
+def _slots() -> tuple[Ints, Ints]:
     """`FLAGS` as a hash table: keys and values."""
     keys, values = np.zeros(_SLOTS, np.int64), np.zeros(_SLOTS, np.int64)
     assert 2 * len(FLAGS) < _SLOTS
@@ -86,10 +87,7 @@ def flags_of(text: Bytes, start: int, end: int) -> int:
     """The flags of the word text[start:end], ignoring the case of ASCII letters; 0: not in the table."""
     key = 1
     for at in range(start, end):
-        byte = int(text[at])
-        if 65 <= byte <= 90:
-            byte += 32
-        key = (key & _BITS) * _FACTOR + byte
+        key = (key & _BITS) * _FACTOR + small(int(text[at]))
     at = (key ^ key >> 20) & (_SLOTS - 1)
     while _KEYS[at] != 0:
         if _KEYS[at] == key:

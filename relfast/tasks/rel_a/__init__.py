@@ -24,8 +24,6 @@ _RULES: Final = {
     "REL-A7": "neighbourhood sum",
 }
 
-N_CHOICES: Final = 8
-
 _BOXED: Final = Prompt.boxed(
     1,
     "You may think first. End your response with the number of the missing panel's answer, 1 to 8, in a box:"

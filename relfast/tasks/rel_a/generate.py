@@ -21,12 +21,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Literal, get_args
 
+from relfast_kernels.layouts import N_CHOICES
+
 from relfast.errors import RelfastError, UsageError
 from relfast.parameters import Choice, Whole, declared, parameter
 from relfast.tasks import get_task
 from relfast.tasks.base import BlindStrategy
 from relfast.tasks.generation import check_count, record_of, stream
-from relfast.tasks.rel_a import N_CHOICES
 from relfast.tasks.rel_a.rules import STEPS, fitting_choices
 
 MAX_GRIDSIZE: Final = 20

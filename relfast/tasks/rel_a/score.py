@@ -4,14 +4,14 @@ target. Also checks of gold, and what the text kernel's codes mean."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from relfast_kernels.compiled import native
+from relfast_kernels.layouts import N_CHOICES, NO_PANEL
 
 from relfast.records import Batch, Extracted, Options, Outcome
 from relfast.tasks.facts import Problem, is_int, shown
 from relfast.tasks.reasoning import read_final, strip_reasoning, utf8
-from relfast.tasks.rel_a import N_CHOICES
 
 
 def extract(response: object, options: Options) -> Extracted[int | None]:
@@ -76,13 +76,9 @@ def said(details: Mapping[str, Any]) -> str | None:
     return None if details["pred"] is None else str(details["pred"] + 1)
 
 
-_NONE: Final = 15
-"""The kernel's code for "no panel was chosen", under ``strict``."""
-
-
 def details(pred: int, gold: int) -> dict[str, Any]:
-    """A row's ``pred`` and ``gold`` from the kernel's codes, which are 0-based panels (or `_NONE`)."""
-    return {"pred": None if pred == _NONE else pred, "gold": gold}
+    """A row's ``pred`` and ``gold`` from the kernel's codes, which are 0-based panels (or `NO_PANEL`)."""
+    return {"pred": None if pred == NO_PANEL else pred, "gold": gold}
 
 
 def check(answer: Mapping[str, Any]) -> Iterator[Problem]:

@@ -26,7 +26,6 @@ from relfast.tasks.facts import Problem, agreement, check_label, is_int, kind_of
 from relfast.tasks.reasoning import read_final, strip_reasoning, utf8
 from relfast.tasks.rel_b import UNDEFINED, RelBOptions
 
-_PREFIX: Final = re.compile(r"^tax(?:on|a)[\s_#:-]*", re.IGNORECASE)
 FASTA: Final = re.compile(r"^[ \t]*>[ \t]*(\S+)[^\n]*\n[ \t]*([A-Za-z-]+)[ \t]*$", re.MULTILINE)
 
 WINDOW: Final = 4
@@ -45,7 +44,8 @@ def plain_name(taxon: object) -> str:
 
 
 def _plain(text: str) -> str:
-    name = _PREFIX.sub("", text).lower()
+    data = utf8(text)
+    name = data[published().name_start(data, 0, len(data)) :].decode("utf-8", "surrogatepass").lower()
     return (name.lstrip("0") or "0") if name.isascii() and name.isdigit() else name
 
 
