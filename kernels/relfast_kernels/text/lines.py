@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.compiled.jit import kernel, step
 from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.layouts import (
     ALL_IDS_REPEAT,
@@ -137,7 +137,7 @@ _NO_ROOM = -1
 """In place of a line's kind: there is no room for its records."""
 _ONE = 1
 _OF_SHAPE = 1 << 32
-"""Added to the number of a form for the digest of a shape."""
+"""Tells the digest of a shape from that of a whole answer."""
 _OF_ID = ~np.uint64(0)
 """Start of the digest of a line that has only an id, by which its gold is joined, and responses."""
 
@@ -189,7 +189,8 @@ def _digest_answer(
 ) -> Any:  # fmt: skip
     """A digest (uint64, not 0) of the values that hold a row's task and answer, and of the kind of its
     question; 0 if no paths lead to them. With ``of_shape``, one that leaves out what the members of an object
-    among them hold, and the object's token; 0 unless there is just one, and no list."""
+    among them hold, and the object's token; the token is 0 if there is none, the digest too if there are
+    several, or a list."""
     gold, n_objects = 0, 0
     if form[FORM_ANSWER] == form[FORM_ANSWER_END]:
         return np.uint64(0), gold
@@ -204,10 +205,11 @@ def _digest_answer(
             if of_shape and kind >= OBJECT:
                 n_objects += 1 if kind == OBJECT else 2
                 gold = int(token)
+                value = value ^ np.uint64(_OF_SHAPE)
                 value = _digest_keys(data, tape, gold, seed, value) if kind == OBJECT else value
             else:
                 value = digest(data, tape[token, TOKEN_START], tape[token, TOKEN_END], seed, value)
-    if of_shape and n_objects != 1:
+    if n_objects > 1:
         return np.uint64(0), 0
     for path in range(form[FORM_QUESTION], form[FORM_QUESTION_END]):
         n = walk(data, tape, table, work.fields, 0, path, work.found)
@@ -369,38 +371,42 @@ def _rest_of(
     return ID_OF_GOLD, 0
 
 
-@kernel
+@step
 def _take_plain(scan: Scan, number: int, form: int, used: Any) -> Any:
     """Read the gold of a line from where it stands, if Python has prepared one of its shape: from where on
-    scratch space is free then, or `UNKNOWN`. In place of its digest the line gets its form."""
+    scratch space is free then, or `UNKNOWN`; and the digest of its answer if it has no shape. In place of its
+    digest the line gets its form."""
     data, work, settings, line = scan.data, scan.work, scan.settings, scan.lines[number]
-    seed = np.uint64(settings[SET_SEED])
-    start = ~np.uint64(form | _OF_SHAPE)
+    table, seed = scan.table, np.uint64(settings[SET_SEED])
     shape, token = _digest_answer(
-        data, work.tape, scan.table, work, scan.table.forms[form], seed, start, True
+        data, work.tape, table, work, table.forms[form], seed, ~np.uint64(form), True
     )
+    if token == 0:
+        return UNKNOWN, np.int64(shape)
     line[LINE_SHAPE] = np.int64(shape)
-    gold = _find_gold(scan.golds, np.int64(shape)) if shape != 0 else GOLD_UNKNOWN
+    gold = _find_gold(scan.golds, np.int64(shape))
     if gold < 0:
-        return UNKNOWN
+        return UNKNOWN, np.int64(0)
     details, strict = settings[SET_DETAILS] != 0, settings[SET_STRICT] != 0
     task = scan.golds.rows[gold, GOLD_TASK]
-    taken = read_gold(data, work.tape, token, task, details, strict, work, scan.scratch, used)
+    taken = int(read_gold(data, work.tape, token, task, details, strict, work, scan.scratch, used))
     if taken >= 0:
         line[LINE_GOLD], line[LINE_DIGEST] = gold, form
-    return taken
+    return taken, np.int64(0)
 
 
-@kernel
-def _digest_line(scan: Scan, number: int, form: int, rest: Any, asked: Any, id_at: Any) -> Any:
+@step
+def _digest_line(
+    scan: Scan, number: int, form: int, rest: Any, asked: Any, id_at: Any, answer: Any
+) -> Any:  # fmt: skip
     """Digest what the records of a line depend on; ``rest`` and ``asked`` as they are then. ``id_at`` is the
-    place, start and end of its id."""
+    place, start and end of its id; ``answer`` is the digest of its answer, or 0: not known yet."""
     data, settings, table, work, held = scan.data, scan.settings, scan.table, scan.work, scan.joined
     place, id_start, id_end = id_at
     tape, line = work.tape, scan.lines[number]
     source = data if place == IN_DATA else scan.scratch
     seed, unseen = np.uint64(settings[SET_SEED]), np.uint64(ROW_UNSEEN)
-    value, answer = np.uint64(form), np.int64(0)
+    value = np.uint64(form)
     if settings[SET_JOIN] != 0 and rest == HAS_ID_ONLY:
         of_id = digest_id(source, id_start, id_end, seed)
         last = _last_held(held, of_id)
@@ -412,7 +418,7 @@ def _digest_line(scan: Scan, number: int, form: int, rest: Any, asked: Any, id_a
         value = _digest_rest(data, tape, table, work.fields, table.forms[form, FORM_DEPENDS], seed, value)
     hides_row = table.forms[form, FORM_FLAGS] & HIDES_ROW != 0
     value = value | unseen if hides_row else value & ~unseen
-    if rest != ID_OF_GOLD and settings[SET_JOIN] == 0:
+    if answer == 0 and rest != ID_OF_GOLD and settings[SET_JOIN] == 0:
         said, _ = _digest_answer(data, tape, table, work, table.forms[form], seed, ~np.uint64(form), False)
         answer = np.int64(said)
         if rest > ID_OF_GOLD and answer == 0:
@@ -455,13 +461,13 @@ def _project_line(scan: Scan, number: int) -> int:
         return SLOW if place == NOWHERE else FIELDS
     rest, asked = _rest_of(data, settings, table, work, form, members, token, given, place)
     lines[number, LINE_REST] = rest
-    taken = UNKNOWN
+    taken, answer = UNKNOWN, np.int64(0)
     if rest < ID_OF_GOLD and settings[SET_JOIN] == 0:
-        taken = _take_plain(scan, number, form, used)
+        taken, answer = _take_plain(scan, number, form, used)
     if taken >= 0:
         used = taken
     else:
-        rest, asked = _digest_line(scan, number, form, rest, asked, (place, id_start, id_end))
+        rest, asked = _digest_line(scan, number, form, rest, asked, (place, id_start, id_end), answer)
     if asked > 0:
         if rest > ID_OF_GOLD:
             end = begin_prompt_id(data, tape, asked, scratch, used)
@@ -573,7 +579,7 @@ def _score_line(scan: Scan, line: Ints, stop: int) -> bool:
         if not done:
             if is_taken:  # by its digests Python prepares its gold, and scores the response
                 number, form = int(records[first, RECORD_LINE]), int(line[LINE_DIGEST])
-                _digest_line(scan, number, form, line[LINE_REST], 0, (IN_DATA, 0, 0))
+                _digest_line(scan, number, form, line[LINE_REST], 0, (IN_DATA, 0, 0), np.int64(0))
                 line[LINE_GOLD] = GOLD_UNKNOWN
             return True
     state[STATE_USED] = used
