@@ -49,10 +49,13 @@ def _mazes(folder: Path) -> Probe:
 
 
 N_LINES: Final = 300
+N_FURTHER: Final = 3_000
+"""Lines of a block: so many that opening what scores them is not most of it, where that is done in each call."""
 
 
-def _block(kind: str) -> Callable[[Path], Probe]:
-    """Lines to rows in this process, as a worker does with a block, of a file as others write it."""
+def _block(kind: str, *, knows: bool = True) -> Callable[[Path], Probe]:
+    """Lines to rows in this process, as a worker does with a block, of a file as others write it. ``knows``: its golds
+    are known after the first call; else gold files are read, and golds prepared, in each call."""
 
     def probe(folder: Path) -> Probe:
         from benchmarks.workloads_dumps import PROMPTS, STRICT, data_of
@@ -64,15 +67,17 @@ def _block(kind: str) -> Callable[[Path], Probe]:
         from relfast.tasks.options import AllOptions
 
         dump, path = PROMPTS[kind], folder / "block.jsonl"
-        dump.write(path, N_LINES)
+        n_lines = N_LINES if knows else N_FURTHER
+        dump.write(path, n_lines)
         data = path.read_bytes()
         options = AllOptions(policy="strict" if STRICT[1] in dump.options else "reference")
         job = Job(options=options, data=(str(data_of(path)),) if "--data" in dump.options else ())
-        blocks = BlockScoring(Scoring(job, read_gold(job.data)))
+        known = BlockScoring(Scoring(job, read_gold(job.data)))
 
         def ours() -> None:
-            block = Block(0, 0, 0, N_LINES, 0, len(data), data=data)
-            assert sum(segment.tally.rows for segment in blocks.segments(block)) >= N_LINES
+            block = Block(0, 0, 0, n_lines, 0, len(data), data=data)
+            blocks = known if knows else BlockScoring(Scoring(job, read_gold(job.data)))
+            assert sum(segment.tally.rows for segment in blocks.segments(block)) >= n_lines
 
         return Probe(ours)
 
@@ -173,8 +178,9 @@ def _chem_dump(folder: Path) -> Probe:
 
 
 BLOCKS: Final = (*(kind for kind in PROMPTS if "golds joined" not in kind and "all distinct" not in kind),)
-"""Every dialect in both policies, rows that kernels leave, and other scripts. What a run pays for its golds is seen by
-whole commands only: here they are known after the first call."""
+"""Every dialect in both policies, rows that kernels leave, and other scripts: with golds that are known."""
+GOLDS: Final = (*(kind for kind in PROMPTS if "130,000 golds joined" in kind or "all distinct" in kind),)
+"""What a run pays for its golds."""
 
 PROBES: Final[dict[str, Callable[[Path], Probe]]] = {
     "alignment kernel": _alignment,
@@ -188,4 +194,5 @@ PROBES: Final[dict[str, Callable[[Path], Probe]]] = {
     "text dump": _text_dump,
     "chemistry dump": _chem_dump,
     **{f"lines: {kind}": _block(kind) for kind in BLOCKS},
+    **{f"golds: {kind}": _block(kind, knows=False) for kind in GOLDS},
 }

@@ -29,14 +29,15 @@ by the kernel. FIELDS: its responses and its gold have been located, but not sco
     LINE_GOLD,
     LINE_REST,
     LINE_HELD,
-) = range(9)
-LINE_COLUMNS: Final = 9
+    LINE_SHAPE,
+) = range(10)
+LINE_COLUMNS: Final = 10
 """Columns of a line: start and end, kind, number of its first record; a digest of all that its records depend
 on besides their responses (and besides their id, unless gold is joined by id), and a digest of task and
-answer alone (0: there is none); the number of its gold; one of `SAYS_MORE` …; and
-the number of the row of a gold file that it is joined with by its id alone, or `UNKNOWN`. Of a line of a gold
-file the digests are that of its id alone and that of task and answer. One more row follows the last line: its
-first record is the number of all records."""
+answer alone (0: there is none); the number of its gold; one of `SAYS_MORE` …; the number of the row of a gold
+file that it is joined with by its id alone, or `UNKNOWN`; and a digest of task and answer without what the
+answer's members hold (0: there is none). Of a line of a gold file the digests are that of its id alone and
+that of task and answer. One more row follows the last line: its first record is the number of all records."""
 SAYS_MORE, HAS_ID_ONLY, ID_OF_GOLD, ID_OF_PROMPT, PROMPT_OF_GOLD = range(5)
 """What a line has besides id and responses: members that its gold depends on; nothing; members that determine
 both its gold and its id or prompt; or a text of which, with its gold, the id or the prompt is a digest."""

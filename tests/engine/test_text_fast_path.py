@@ -231,6 +231,55 @@ def test_gold_is_decoded_once(task: str, policy: str) -> None:
     )  # which finds no default
 
 
+ODD = (
+    "3",
+    "3.0",
+    "3e0",
+    '"3"',
+    "null",
+    "true",
+    "12",
+    "9",
+    "-1",
+    "[3]",
+    '{"a":3}',
+    '3,"target":4',
+    '4,"x":1e400',
+)
+GOLDS = {
+    "REL-A1": [f'{{"target":{value}}}' for value in ODD],
+    "REL-C1": [f'{{"label":{value}}}' for value in ('"Yes"', '"No"', '"yes"', r'"\u0059es"', '"May\u00e9"', "1", "null", '"No","label":"Yes"')],
+    "REL-B1": [
+        f'{{"label":{label},"taxa":{taxa}}}'
+        for label in ('"yes"', '"no"', '"YES "', r'"\u0079es"', "null")
+        for taxa in ('["t1","t2"]', "[1,2]", "[]", "null", '["t1","T1"]', r'["t\u0031"]', '["\u0661"]', '"t1"', '[["t1"]]')
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("details", [False, True])
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+@pytest.mark.parametrize("task", GOLDS)
+def test_gold_is_read_where_it_stands(task: str, policy: Any, details: bool) -> None:
+    """Of lines whose answers have the same members one is prepared; whatever another of them says is read as Python
+    reads it."""
+    said = {"REL-A1": "Answer 4", "REL-B1": "yes: tax1, tax2", "REL-C1": "<Yes>"}[task]
+    said = json.dumps([said, "Answer " + "4" * 4_400, "\u00e9 none", "no"])
+    job = Job(options=AllOptions(policy=policy), details=details)
+    plain = GOLDS[task][0].removesuffix("}")
+    lines = [
+        f'{{"id":{n},{named}"answer":{answer},"response":{said}}}'.encode()
+        for named in (f'"task":"{task}",', f'"x":1,"task":"{task}",', "")
+        for n, answer in enumerate([*(f'{plain},"seed":{seed}}}' for seed in range(40)), *GOLDS[task]])
+    ]
+    ways = Ways.of_job(job)
+    ways.same(lines, size=7)
+    asked = Mock(wraps=ways.fast_path._projection.gold_in)
+    ways.fast_path._projection.gold_in = asked  # type: ignore[method-assign]
+    ways.score([plain.encode().join((b'{"task":"%b","answer":' % task.encode(), b',"seed":%d},"response":"x"}' % n)) for n in range(99, 200)], fast=True)  # fmt: skip
+    assert asked.called == (policy == "strict" and task == "REL-B1")
+
+
 def test_any_field_of_gold_tells_lines_apart() -> None:
     """Everything that a record can depend on, and only that."""
     answer = {"completion": MAZE["completion"], "structural_details": MAZE["structural_details"]}

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.compiled.jit import kernel, step
 from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.layouts import (
     ALL_IDS_REPEAT,
@@ -49,9 +49,11 @@ from relfast_kernels.layouts import (
     LINE_KIND,
     LINE_RECORD,
     LINE_REST,
+    LINE_SHAPE,
     LINE_START,
     MAX_ID_DIGITS,
     NOWHERE,
+    OBJECT,
     PROMPT_OF_GOLD,
     RECORD_HASH,
     RECORD_ID,
@@ -81,6 +83,7 @@ from relfast_kernels.layouts import (
     STRING,
     TOKEN_END,
     TOKEN_KIND,
+    TOKEN_NEXT,
     TOKEN_START,
     UNKNOWN,
     WANTS_NOTHING,
@@ -120,6 +123,8 @@ from relfast_kernels.text.steps import Form, Table
 _NO_ROOM = -1
 """In place of a line's kind: there is no room for its records."""
 _ONE = 1
+_OF_SHAPE = 1 << 32
+"""Tells the digest of a shape from that of a whole answer."""
 _OF_ID = ~np.uint64(0)
 """Start of the digest of a line that has only an id, by which its gold is joined, and responses."""
 
@@ -154,28 +159,51 @@ def _digest_rest(data: Bytes, tape: Ints, table: Table, form: Form, seed: np.uin
 
 
 @kernel
+def _digest_keys(data: Bytes, tape: Ints, token: int, seed: Any, value: Any) -> Any:
+    """A digest (uint64) of the names of an object's members."""
+    at = token + 1
+    while at < tape[token, TOKEN_NEXT]:
+        value = digest(data, tape[at, TOKEN_START], tape[at, TOKEN_END], seed, value)
+        at = tape[at + 1, TOKEN_NEXT]
+    return value
+
+
+@kernel
 def _digest_answer(
-    data: Bytes, tape: Ints, table: Table, work: Work, form: Form, seed: np.uint64, value: np.uint64
-) -> Any:
+    data: Bytes, tape: Ints, table: Table, work: Work, form: Form, seed: np.uint64, value: np.uint64,
+    of_shape: bool,
+) -> Any:  # fmt: skip
     """A digest (uint64, not 0) of the values that hold a row's task and answer, and of the kind of its
-    question; 0 if no paths lead to them."""
+    question; 0 if no paths lead to them. With ``of_shape``, one that leaves out what the members of an object
+    among them hold, and the object's token; the token is 0 if there is none, the digest too if there are
+    several, or a list."""
+    gold, n_objects = 0, 0
     if form.answers.start == form.answers.end:
-        return np.uint64(0)
+        return np.uint64(0), gold
     for path in range(form.answers.start, form.answers.end):
         n = walk(data, tape, table, 0, path, work.found)
         if n == UNSURE:
-            return np.uint64(0)
+            return np.uint64(0), gold
         for k in range(n):
             token = work.found[k]
-            mixed = value ^ np.uint64(8 * (path - form.answers.start) + tape[token, TOKEN_KIND])
-            value = digest(data, tape[token, TOKEN_START], tape[token, TOKEN_END], seed, mixed)
+            kind = tape[token, TOKEN_KIND]
+            value = value ^ np.uint64(8 * (path - form.answers.start) + kind)
+            if of_shape and kind >= OBJECT:
+                n_objects += 1 if kind == OBJECT else 2
+                gold = int(token)
+                value = value ^ np.uint64(_OF_SHAPE)
+                value = _digest_keys(data, tape, gold, seed, value) if kind == OBJECT else value
+            else:
+                value = digest(data, tape[token, TOKEN_START], tape[token, TOKEN_END], seed, value)
+    if n_objects > 1:
+        return np.uint64(0), 0
     for path in range(form.questions.start, form.questions.end):
         n = walk(data, tape, table, 0, path, work.found)
         if n == UNSURE:
-            return np.uint64(0)
+            return np.uint64(0), 0
         kind = tape[work.found[0], TOKEN_KIND] + 1 if n > 0 else 0
         value = digest(data, 0, 0, seed, value ^ np.uint64(kind))
-    return (value & ~np.uint64(ROW_UNSEEN)) | np.uint64(_ONE)
+    return (value & ~np.uint64(ROW_UNSEEN)) | np.uint64(_ONE), gold
 
 
 @kernel
@@ -324,11 +352,65 @@ def _rest_of(
     return ID_OF_GOLD, 0
 
 
+@step
+def _take_plain(scan: Scan, number: int, form: int, used: Any) -> Any:
+    """Read the gold of a line from where it stands, if Python has prepared one of its shape: from where on
+    scratch space is free then, or `UNKNOWN`; and the digest of its answer if it has no shape. In place of its
+    digest the line gets its form."""
+    data, work, settings, line = scan.data, scan.work, scan.settings, scan.lines[number]
+    table, seed = scan.table, np.uint64(settings[SET_SEED])
+    shape, token = _digest_answer(
+        data, work.tape, table, work, table.forms[form], seed, ~np.uint64(form), True
+    )
+    if token == 0:
+        return UNKNOWN, np.int64(shape)
+    line[LINE_SHAPE] = np.int64(shape)
+    gold = _find_gold(scan.golds, np.int64(shape))
+    if gold < 0:
+        return UNKNOWN, np.int64(0)
+    task = scan.golds.rows[gold, GOLD_TASK]
+    taken = int(read_gold(data, work.tape, token, task, settings, work, scan.scratch, used))
+    if taken >= 0:
+        line[LINE_GOLD], line[LINE_DIGEST] = gold, form
+    return taken, np.int64(0)
+
+
+@step
+def _digest_line(
+    scan: Scan, number: int, form: int, rest: Any, asked: Any, id_at: Any, answer: Any
+) -> Any:  # fmt: skip
+    """Digest what the records of a line depend on; ``rest`` and ``asked`` as they are then. ``id_at`` is the
+    place, start and end of its id; ``answer`` is the digest of its answer, or 0: not known yet."""
+    data, settings, table, work, held = scan.data, scan.settings, scan.table, scan.work, scan.joined
+    place, id_start, id_end = id_at
+    tape, line = work.tape, scan.lines[number]
+    source = data if place == IN_DATA else scan.scratch
+    seed, unseen = np.uint64(settings[SET_SEED]), np.uint64(ROW_UNSEEN)
+    value = np.uint64(form)
+    if settings[SET_JOIN] != 0 and rest == HAS_ID_ONLY:
+        of_id = digest_id(source, id_start, id_end, seed)
+        last = _last_held(held, of_id)
+        value, answer = np.uint64(of_id), held.rows[last, HELD_ANSWER] if last >= 0 else answer
+        line[LINE_HELD] = last
+    else:
+        if settings[SET_JOIN] != 0 or rest >= ID_OF_GOLD:
+            value = digest(source, id_start, id_end, seed, value)
+        value = _digest_rest(data, tape, table, table.forms[form], seed, value)
+    value = value | unseen if table.forms[form].hides_row != 0 else value & ~unseen
+    if answer == 0 and rest != ID_OF_GOLD and settings[SET_JOIN] == 0:
+        said, _ = _digest_answer(data, tape, table, work, table.forms[form], seed, ~np.uint64(form), False)
+        answer = np.int64(said)
+        if rest > ID_OF_GOLD and answer == 0:
+            rest, asked = ID_OF_GOLD, 0
+    line[LINE_DIGEST], line[LINE_ANSWER], line[LINE_REST] = np.int64(value), answer, rest
+    return rest, asked
+
+
 @kernel
 def _project_line(scan: Scan, number: int) -> int:
     """Find the id and the responses of a line, and digest the rest; its kind, or `_NO_ROOM`."""
     data, settings, table, work = scan.data, scan.settings, scan.table, scan.work
-    lines, records, scratch, state, held = scan.lines, scan.records, scan.scratch, scan.state, scan.joined
+    lines, records, scratch, state = scan.lines, scan.records, scan.scratch, scan.state
     start, end = lines[number, LINE_START], lines[number, LINE_END]
     if end > start and data[end - 1] == 13:
         end -= 1
@@ -350,30 +432,21 @@ def _project_line(scan: Scan, number: int) -> int:
     if place == UNSURE:
         return SLOW
     source = data if place == IN_DATA else scratch
-    seed, unseen = np.uint64(settings[SET_SEED]), np.uint64(ROW_UNSEEN)
     if settings[SET_IS_GOLD] != 0:
+        seed = np.uint64(settings[SET_SEED])
         lines[number, LINE_DIGEST] = digest_id(source, id_start, id_end, seed)
-        said = _digest_answer(data, tape, table, work, table.forms[form], seed, ~np.uint64(form))
+        said, _ = _digest_answer(data, tape, table, work, table.forms[form], seed, ~np.uint64(form), False)
         lines[number, LINE_ANSWER] = np.int64(said)
         return SLOW if place == NOWHERE else FIELDS
     rest, asked = _rest_of(data, settings, table, work, form, token, given, place)
-    value, answer = np.uint64(form), np.int64(0)
-    if settings[SET_JOIN] != 0 and rest == HAS_ID_ONLY:
-        of_id = digest_id(source, id_start, id_end, seed)
-        last = _last_held(held, of_id)
-        value, answer = np.uint64(of_id), held.rows[last, HELD_ANSWER] if last >= 0 else answer
-        lines[number, LINE_HELD] = last
-    else:
-        if settings[SET_JOIN] != 0 or rest >= ID_OF_GOLD:
-            value = digest(source, id_start, id_end, seed, value)
-        value = _digest_rest(data, tape, table, table.forms[form], seed, value)
-    value = value | unseen if table.forms[form].hides_row != 0 else value & ~unseen
-    if rest != ID_OF_GOLD and settings[SET_JOIN] == 0:
-        answer = np.int64(_digest_answer(data, tape, table, work, table.forms[form], seed, ~np.uint64(form)))
-        if rest > ID_OF_GOLD and answer == 0:
-            rest, asked = ID_OF_GOLD, 0
-    lines[number, LINE_DIGEST], lines[number, LINE_ANSWER] = np.int64(value), answer
     lines[number, LINE_REST] = rest
+    taken, answer = UNKNOWN, np.int64(0)
+    if rest < ID_OF_GOLD and settings[SET_JOIN] == 0:
+        taken, answer = _take_plain(scan, number, form, used)
+    if taken >= 0:
+        used = taken
+    else:
+        rest, asked = _digest_line(scan, number, form, rest, asked, (place, id_start, id_end), answer)
     if asked > 0:
         if rest > ID_OF_GOLD:
             end = begin_prompt_id(data, tape, asked, scratch, used)
@@ -410,7 +483,8 @@ def _take_gold(golds: Golds, gold: int, settings: Ints, work: Work, scratch: Byt
 
 @kernel
 def _score_record(
-    data: Bytes, record: Ints, task: int, settings: Ints, golds: Golds, work: Work, scratch: Bytes, used: int
+    data: Bytes, record: Ints, task: int, settings: Ints, gold_text: Bytes, work: Work, scratch: Bytes,
+    used: int,
 ) -> Any:  # fmt: skip
     """Score a record's text against the gold in ``work.gold``: whether it has its key then, and the offset
     from which scratch space is free."""
@@ -420,8 +494,8 @@ def _score_record(
     beyond = used + 2 * (last - begin) + 8 if settings[SET_DETAILS] != 0 or strict else used
     response, room = Response(source, begin, last), Room(scratch, used, beyond)
     if strict:
-        return score_strictly(response, task, settings, golds.text, work, room, record)
-    return score_as_published(response, task, settings, golds.text, work, room, record)
+        return score_strictly(response, task, settings, gold_text, work, room, record)
+    return score_as_published(response, task, settings, gold_text, work, room, record)
 
 
 @kernel
@@ -440,7 +514,11 @@ def _score_line(scan: Scan, line: Ints, stop: int) -> bool:
     stays `FIELDS`. False if there is no room for that."""
     data, settings, golds, work = scan.data, scan.settings, scan.golds, scan.work
     records, scratch, state = scan.records, scan.scratch, scan.state
-    gold, first = _find_gold(golds, line[LINE_DIGEST]), line[LINE_RECORD]
+    # a gold that has been read from the line is in ``work`` already
+    gold, first = line[LINE_GOLD], line[LINE_RECORD]
+    is_taken = gold >= 0
+    if not is_taken:
+        gold = _find_gold(golds, line[LINE_DIGEST])
     of_answer = gold < 0 and line[LINE_ANSWER] != 0
     if of_answer:
         gold = _find_gold(golds, line[LINE_ANSWER])
@@ -464,14 +542,20 @@ def _score_line(scan: Scan, line: Ints, stop: int) -> bool:
             record[RECORD_ID], record[RECORD_ID_END], record[RECORD_ID_PLACE] = id_start, id_end, IN_SCRATCH
             record[RECORD_HASH] = value
         state[STATE_USED] = used
-    used = _take_gold(golds, gold, settings, work, scratch, used)
+    if not is_taken:
+        used = _take_gold(golds, gold, settings, work, scratch, used)
     if used < 0:
         return True
+    gold_text = data if is_taken else golds.text
     for number in range(first, stop):
         done, used = _score_record(
-            data, records[number], row[GOLD_TASK], settings, golds, work, scratch, used
+            data, records[number], row[GOLD_TASK], settings, gold_text, work, scratch, used
         )
         if not done:
+            if is_taken:  # by its digests Python prepares its gold, and scores the response
+                number, form = int(records[first, RECORD_LINE]), int(line[LINE_DIGEST])
+                _digest_line(scan, number, form, line[LINE_REST], 0, (IN_DATA, 0, 0), np.int64(0))
+                line[LINE_GOLD] = GOLD_UNKNOWN
             return True
     state[STATE_USED] = used
     line[LINE_KIND] = FAST
@@ -491,10 +575,24 @@ def judge_text(judging: Judging) -> int:
     settings, work = judging.settings, judging.work
     taken = _take_gold(golds, gold, settings, work, scratch, 0)
     if taken >= 0:
-        done, _ = _score_record(text, record, row[GOLD_TASK], settings, golds, work, scratch, taken)
+        done, _ = _score_record(text, record, row[GOLD_TASK], settings, golds.text, work, scratch, taken)
         if not done:
             record[RECORD_KEY] = UNKNOWN
     return 0
+
+
+@kernel
+def _forget_texts(scan: Scan, line: Ints, begun: int) -> None:
+    """Free the scratch space of a scored line, which begins at ``begun``, but for its id: so the texts of all
+    lines are written to the same few pages, which stay in the processor's cache."""
+    records, scratch, state = scan.records, scan.scratch, scan.state
+    first, stop, end = line[LINE_RECORD], state[STATE_RECORDS], begun
+    if first < stop and records[first, RECORD_ID_PLACE] == IN_SCRATCH:
+        end = copy(scratch, records[first, RECORD_ID], records[first, RECORD_ID_END], scratch, begun)
+    for number in range(first, stop):
+        if records[number, RECORD_ID_PLACE] == IN_SCRATCH:
+            records[number, RECORD_ID], records[number, RECORD_ID_END] = begun, end
+    state[STATE_USED] = end
 
 
 @kernel
@@ -508,9 +606,13 @@ def scan_lines(scan: Scan) -> int:
         row = lines[count]
         row[LINE_START], row[LINE_END] = at, find_byte(data, at, len(data), LF)
         row[LINE_RECORD], row[LINE_GOLD], row[LINE_HELD] = state[STATE_RECORDS], GOLD_UNKNOWN, UNKNOWN
-        if not _room_for(row, scan.golds, -1, state[STATE_USED], scan.scratch):
+        row[LINE_DIGEST], row[LINE_ANSWER], row[LINE_SHAPE] = 0, 0, 0
+        # so that there still is room for scoring when its id, its texts and its gold's taxa are there
+        spare = 4 * (row[LINE_END] - row[LINE_START]) + SCRATCH_PER_LINE
+        if not _room_for(row, scan.golds, -1, state[STATE_USED] + spare, scan.scratch):
             state[STATE_WANTS] = WANTS_SCRATCH
             break
+        begun = state[STATE_USED]
         kind = _project_line(scan, count)
         if kind == _NO_ROOM:
             state[STATE_WANTS] = WANTS_RECORDS
@@ -518,6 +620,8 @@ def scan_lines(scan: Scan) -> int:
         row[LINE_KIND] = kind
         if kind == FIELDS and scan.settings[SET_IS_GOLD] == 0:
             _score_line(scan, row, state[STATE_RECORDS])
+            if row[LINE_KIND] == FAST and scan.settings[SET_DETAILS] == 0:
+                _forget_texts(scan, row, begun)
         at = row[LINE_END] + 1
         count += 1
     lines[count, LINE_RECORD] = state[STATE_RECORDS]

@@ -52,11 +52,20 @@ def has_large_integer(text: bytes) -> bool:
 
 
 class SaidGold(NamedTuple):
-    """Task and answer as a row names them, and whether ids of such rows are digests of that very answer."""
+    """Task and answer as a row names them, whether ids of such rows are digests of that very answer, and
+    whether the answer is an object that stands in the row as it is."""
 
     task: Any
     answer: Any
     is_digested: bool
+    is_plain: bool
+
+
+def _holds(value: Any, sought: Any) -> bool:
+    """Whether a decoded value is an object, or has it somewhere in it."""
+    if isinstance(value, dict):
+        return value is sought or any(_holds(inner, sought) for inner in value.values())
+    return isinstance(value, list) and any(_holds(inner, sought) for inner in value)
 
 
 class Projection:
@@ -98,20 +107,26 @@ class Projection:
     ) -> ScannedBlock:
         """Read the first ``n_lines`` lines of a block, and score the responses whose gold is known. The
         result is valid until the next block is scanned. ``chosen`` is the filter of lm-evaluation-harness."""
-        context, state = self.context, self._state
+        context = self.context
         if len(self._lines) < (n_lines + 1) * LINE_COLUMNS:
             self._lines = numbers((n_lines + 1) * LINE_COLUMNS)
             context.lines = in_rows(LINE_COLUMNS, self._lines)
         self.settings[SET_FILTER] = chosen is not None
         context.data, context.chosen = data, (chosen or "").encode("utf-8", "surrogatepass")
-        context.stop = n_lines
+        block = ScannedBlock(data, self._lines, n_lines, self._records, self.scratch, chosen, first_index)
+        self.scan_again(block)
+        return block
+
+    def scan_again(self, block: ScannedBlock) -> None:
+        """Read the lines of the block that was scanned last, whose golds may be known by now."""
+        context, state = self.context, self._state
+        context.stop = block.n_lines
         ctypes.memset(state, 0, ctypes.sizeof(state))
         while True:
-            n_scanned = self._scan(context)
+            block.n_lines = self._scan(context)
             if state[STATE_WANTS] == WANTS_NOTHING:
-                return ScannedBlock(
-                    data, self._lines, n_scanned, self._records, self.scratch, chosen, first_index
-                )
+                block.records, block.scratch = self._records, self.scratch
+                return
             if state[STATE_WANTS] == WANTS_RECORDS:
                 records = numbers(2 * len(self._records))
                 ctypes.memmove(records, self._records, 8 * RECORD_COLUMNS * state[STATE_RECORDS])
@@ -149,4 +164,5 @@ class Projection:
                 answer = follow(row, self._map["answer"])
         except Exception:  # the line will be scored the ordinary way, which reports the error in a row
             return None
-        return SaidGold(task, answer, self._table.digests[form])
+        is_plain = type(answer) is dict and _holds(row, answer)
+        return SaidGold(task, answer, self._table.digests[form], is_plain)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Final
 
 from relfast_kernels.layouts import (
+    FIELDS,
     IN_DATA,
     LINE_COLUMNS,
     LINE_END,
+    LINE_GOLD,
     LINE_KIND,
     LINE_START,
     NOWHERE,
@@ -30,13 +33,27 @@ def buffer(size: int) -> ctypes.Array[ctypes.c_char]:
 _NUMBER: Final = ctypes.sizeof(ctypes.c_int64)
 
 
+def _bytes_of(
+    lines: ctypes.Array[ctypes.c_int64], column: int, start: int, stop: int, *, highest: bool = False
+) -> bytes:
+    """The lowest byte, or the highest, of a column's numbers of lines ``start`` to ``stop``."""
+    # the machine is little-endian
+    at = _NUMBER * (start * LINE_COLUMNS + column) + (_NUMBER - 1) * highest
+    return memoryview(lines).cast("B")[at : _NUMBER * stop * LINE_COLUMNS : _NUMBER * LINE_COLUMNS].tobytes()
+
+
 def kinds_of(lines: ctypes.Array[ctypes.c_int64], start: int, stop: int) -> bytes:
     """The kinds of lines ``start`` to ``stop`` (`relfast_kernels.layouts.FAST`, …), a byte each."""
-    columns = memoryview(lines).cast("B")
-    # a kind is less than 256, and the machine is little-endian: its first byte is the kind
-    return columns[
-        _NUMBER * (start * LINE_COLUMNS + LINE_KIND) : _NUMBER * stop * LINE_COLUMNS : _NUMBER * LINE_COLUMNS
-    ].tobytes()
+    return _bytes_of(lines, LINE_KIND, start, stop)
+
+
+def without_gold(lines: ctypes.Array[ctypes.c_int64], numbers: range) -> list[int]:
+    """The numbers of those `FIELDS` lines whose gold the kernel does not know."""
+    kinds = kinds_of(lines, numbers.start, numbers.stop)
+    # `GOLD_UNKNOWN` is negative
+    unknown = _bytes_of(lines, LINE_GOLD, numbers.start, numbers.stop, highest=True)
+    found = compress(zip(numbers, kinds, strict=True), unknown)
+    return [number for number, kind in found if kind == FIELDS]
 
 
 @dataclass(slots=True, eq=False)

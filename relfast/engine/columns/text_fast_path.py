@@ -21,16 +21,13 @@ from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
     BLANK,
     FAST,
-    FIELDS,
-    GOLD_UNKNOWN,
     LINE_ANSWER,
     LINE_COLUMNS,
     LINE_DIGEST,
-    LINE_GOLD,
     LINE_HELD,
-    LINE_KIND,
     LINE_RECORD,
     LINE_REST,
+    LINE_SHAPE,
     SET_DETAILS,
     SET_JOIN,
     SET_LEAST,
@@ -43,7 +40,7 @@ from relfast_kernels.layouts import (
 from relfast.engine.columns.projection import Projection, SaidGold
 from relfast.engine.columns.scoring import Scoring
 from relfast.engine.columns.segments import Segment, encoded, pieces
-from relfast.engine.columns.text_block import ScannedBlock, kinds_of
+from relfast.engine.columns.text_block import ScannedBlock, kinds_of, without_gold
 from relfast.engine.columns.text_gold import TASK_BY_NUMBER, Golds, KnownGold
 from relfast.engine.columns.text_rows import RowWriter
 from relfast.engine.columns.text_table import can_hold
@@ -67,7 +64,7 @@ def runs(start: int, stop: int, without: Sequence[int]) -> Iterator[tuple[int, i
 
 
 MOST_REFUSED: Final = 1 << 16
-_LEARNT: Final = (LINE_KIND, LINE_GOLD, LINE_DIGEST, LINE_ANSWER, LINE_REST, LINE_HELD)
+_LEARNT: Final = (LINE_DIGEST, LINE_ANSWER, LINE_REST, LINE_HELD, LINE_SHAPE)
 
 
 class TextFastPath:
@@ -110,17 +107,29 @@ class TextFastPath:
 
     def learn(self, block: ScannedBlock, numbers: range) -> None:
         """Prepare the golds that this block's scan met for the first time, and score the lines with them."""
-        if FIELDS not in kinds_of(block.lines, numbers.start, numbers.stop):
+        while new := without_gold(block.lines, numbers):
+            n_shapes, n_added = len(self._golds.shapes), self._prepare(block, new)
+            if len(self._golds.shapes) > n_shapes:
+                self._projection.scan_again(block)
+                continue
+            if n_added:
+                self._score_known(block, numbers)
             return
+
+    def _prepare(self, block: ScannedBlock, numbers: Sequence[int]) -> int:
+        """Prepare the golds of these lines, which the kernel does not know; how many there were."""
         columns = memoryview(block.lines).cast("B").cast("q")
-        span = slice(LINE_COLUMNS * numbers.start, LINE_COLUMNS * numbers.stop)
-        lines = [*zip(numbers, *(columns[span][k::LINE_COLUMNS].tolist() for k in _LEARNT), strict=True)]
+        known, before = self._golds.shapes, frozenset(self._golds.shapes)
         added: set[int] = set()
-        for number, kind, gold, digest, answer, rest, held in lines:
-            if kind != FIELDS or gold != GOLD_UNKNOWN or digest in self._refused:
+        for number in numbers:
+            at = LINE_COLUMNS * number
+            digest, answer, rest, held, shape = (columns[at + k] for k in _LEARNT)
+            if digest in self._refused or digest in added or answer in added:
                 continue
-            if digest in added or answer in added:
-                continue
+            if shape and shape not in before and shape not in self._refused:
+                if shape in known or self._golds.add_shape(shape, self._gold_in(block, number, held)):
+                    continue
+                self._refuse(shape)
             if answer and answer not in self._refused:
                 said = self._golds.add_answer(answer, self._gold_in(block, number, held))
                 if said is not None:
@@ -128,13 +137,12 @@ class TextFastPath:
                     added.add(answer)
                     continue
                 self._refuse(answer)
-            record = self._known.gold_of(block, number, columns[LINE_COLUMNS * number + LINE_RECORD])
+            record = self._known.gold_of(block, number, columns[at + LINE_RECORD])
             if record is not None and self._golds.add(digest, record, rest):
                 added.add(digest)
             else:
                 self._refuse(digest)
-        if added:
-            self._score_known(block, numbers)
+        return len(added)
 
     def _gold_in(self, block: ScannedBlock, number: int, held: int) -> SaidGold | None:
         """Task and answer of a line, or of the row of a gold file that it is joined with."""

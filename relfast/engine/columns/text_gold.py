@@ -34,6 +34,7 @@ from relfast.engine.columns.scoring import Scoring
 from relfast.engine.columns.text_block import ScannedBlock, id_of
 from relfast.engine.job import Job
 from relfast.formats import Entry
+from relfast.formats.paths import MISSING
 from relfast.json_text import decode_object
 from relfast.records import Record, Score, SharedGold
 from relfast.stats.samples import key_of
@@ -191,6 +192,8 @@ class Golds:
 
     def _begin(self) -> None:
         self._prepared = PreparedGolds(MOST_GOLDS, MOST_BYTES, _SLOTS)
+        self.shapes: set[int] = set()
+        """Digests of shapes of lines (`LINE_SHAPE`) from which the kernel reads gold itself."""
 
     @property
     def view(self) -> layouts.Golds:
@@ -201,23 +204,43 @@ class Golds:
         if not self._prepared.has_room(n_lines):
             self._begin()
 
+    def add_shape(self, digest: int, said: SaidGold | None) -> bool:
+        """Let the kernel read gold from all lines of this shape, one of which names task and answer so; False
+        if their task depends on the answer, or their gold on more than that."""
+        if said is None or not said.is_plain or (said.task in (MISSING, None) and not self._job.task):
+            return False
+        number = self._number_of(Entry(task=said.task, answer=said.answer))
+        if number < 0 or not self._enter(digest, self._prepared.add(number, b"")):
+            return False
+        self.shapes.add(digest)
+        return True
+
+    def _number_of(self, entry: Entry) -> int:
+        """The number of the task of an entry, which gets its decoded answer; -1 if responses of that task are
+        not read here, or compared with more than the answer."""
+        try:
+            task = None if complete_gold(entry, self._job) else find_task(entry.task)
+        except Exception:  # the lines are scored the ordinary way, which reports the error in rows
+            return -1
+        number = NUMBERS.get(task.name, -1) if task is not None and self._reads else -1
+        needs_question = number >= 0 and TASK_BY_NUMBER[number][1].strict_gold is not None
+        return -1 if needs_question and self._job.options.strict else number
+
     def add_answer(self, digest: int, said: SaidGold | None) -> Record | None:
         """Add a gold under the digest of the task and answer that a line names; a record with these. None if
         responses of that task are not read here, or compared with more than that, or there is no room."""
         if said is None:
             return None
         entry = Entry(task=said.task, answer=said.answer)
+        number = self._number_of(entry)
         try:
-            task = None if complete_gold(entry, self._job) else find_task(entry.task)
             # rows without an id of their own have a digest of this and their prompt
             whole = b"" if self._job.data else orjson.dumps(said.answer if said.is_digested else entry.answer)
         except Exception:  # the lines are scored the ordinary way, which reports the error in rows
             return None
-        number = NUMBERS.get(task.name, -1) if task is not None and self._reads else -1
-        if number < 0 or (self._job.options.strict and TASK_BY_NUMBER[number][1].strict_gold):
+        if number < 0 or not self._enter(digest, self._prepared.add(number, gold_text(entry.answer), whole)):
             return None
-        is_added = self._enter(digest, self._prepared.add(number, gold_text(entry.answer), whole))
-        return Record(0, None, TASK_BY_NUMBER[number][0].name, entry.answer, "") if is_added else None
+        return Record(0, None, TASK_BY_NUMBER[number][0].name, entry.answer, "")
 
     def add(self, digest: int, record: Record, rest: int) -> bool:
         """Add a record's gold under a digest, with its prompt's key if the digest includes it (`ID_OF_GOLD`);
