@@ -171,7 +171,7 @@ def ways_of(dialect: str, *, mapped: bool = False) -> tuple[Way, ...]:
     if dialect != AUTO:
         *others, last = forms_of(dialect)
         told = (Way.to(form, form.form.when) for form in others if form.form.when)
-        return (*told, Way.to(last, last.form.needs))
+        return (*told, Way.to(last, f"{last.form.when} {last.form.needs}"))
     ways = [
         Way.to(form, f"{tells} {form.form.when}")
         for form in forms_of(AUTO)

@@ -83,7 +83,7 @@ class Form(NamedTuple):
     when
         Further conditions of the form, which apply also if ``--input-format`` names the dialect.
     needs
-        Conditions without which a row cannot be read.
+        Of the last form: what ``--input-format`` asks of a row that is none of the others.
     id, number
         Paths to an id of the record, and to a number that only the tool gave: with the latter, gold of
         ``--data`` is looked up by the question first. ``#`` and a path to the prompt stands for a digest of

@@ -90,12 +90,12 @@ def sources(unit: str) -> dict[str, bytes]:
         if name not in found:
             with open(f"{_ROOT}/{name}", "rb", buffering=0) as file:
                 found[name] = file.read()
-            for following in found[name].split(_IMPORT)[1:]:
-                waiting.append(following.partition(b" ")[0].decode().replace(".", "/") + ".py")
+            waiting += [module.decode().replace(".", "/") + ".py" for module in _IMPORT.findall(found[name])]
     return found
 
 
-_IMPORT: Final = b"\nfrom relfast_kernels."
+_IMPORT: Final = re.compile(rb"\n(?:from|import) relfast_kernels\.([\w.]+)")
+"""Of a module's own name: ``from relfast_kernels.text import ascii`` would name a package."""
 _STRING: Final = b'"""'
 _COMMENT: Final = re.compile(rb"\n *#.*")
 

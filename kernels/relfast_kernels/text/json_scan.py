@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.layouts import (
@@ -54,7 +55,9 @@ _LONGEST_INTEGER = 4_300
 @kernel
 def skip_blanks(data: Bytes, at: int, end: int) -> int:
     """Index after JSON's white space."""
-    while at < end and (data[at] == 32 or data[at] == 10 or data[at] == 13 or data[at] == 9):
+    while at < end and (
+        data[at] == ascii.BLANK or data[at] == ascii.LF or data[at] == ascii.CR or data[at] == ascii.TAB
+    ):
         at += 1
     return at
 
@@ -62,7 +65,7 @@ def skip_blanks(data: Bytes, at: int, end: int) -> int:
 @kernel
 def is_digit(byte: int) -> bool:
     """Whether a byte is an ASCII digit."""
-    return 48 <= byte <= 57
+    return ascii.ZERO <= byte <= ascii.NINE
 
 
 @kernel
@@ -70,12 +73,12 @@ def _number_end(data: Bytes, at: int, end: int) -> Any:
     """Index after the JSON number at ``at`` (-1: there is none), and its kind."""
     start = at
     kind = INTEGER
-    if data[at] == 45:
+    if data[at] == ascii.HYPHEN:
         at += 1
     if at >= end or not is_digit(data[at]):
         return -1, kind
-    at = at + 1 if data[at] == 48 else skip(data, at, end, DIGITS)
-    if at < end and data[at] == 46:
+    at = at + 1 if data[at] == ascii.ZERO else skip(data, at, end, DIGITS)
+    if at < end and data[at] == ascii.DOT:
         kind = LITERAL
         at += 1
         if at >= end or not is_digit(data[at]):
@@ -85,10 +88,10 @@ def _number_end(data: Bytes, at: int, end: int) -> Any:
         if at - start > _LONGEST_INTEGER:
             return -1, kind
         kind = FLOAT
-    if at < end and (data[at] == 101 or data[at] == 69):
+    if at < end and (data[at] == ascii.LOWER_E or data[at] == ascii.UPPER_E):
         kind = FLOAT
         at += 1
-        if at < end and (data[at] == 43 or data[at] == 45):
+        if at < end and (data[at] == ascii.PLUS or data[at] == ascii.HYPHEN):
             at += 1
         if at >= end or not is_digit(data[at]):
             return -1, kind
@@ -123,7 +126,12 @@ def _is_unknown_key(data: Bytes, start: int, end: int) -> bool:
     characters that have an escape of their own (``\/``, ``\"``, ``\\``, ``\n`` …)."""
     at = find_byte(data, start, end, BACKSLASH)
     while at < end:
-        if data[at + 1] != 117 or data[at + 2] != 48 or data[at + 3] != 48 or data[at + 4] > 55:
+        if (
+            data[at + 1] != ascii.LOWER_U
+            or data[at + 2] != ascii.ZERO
+            or data[at + 3] != ascii.ZERO
+            or data[at + 4] > ascii.SEVEN
+        ):
             return True
         at = find_byte(data, at + 6, end, BACKSLASH)
     return False
@@ -162,7 +170,7 @@ def tokenise(data: Bytes, start: int, end: int, tape: Ints, first: int) -> int:
             tape[n, TOKEN_NEXT] = n + 1
             n += 1
             at = skip_blanks(data, close + 1, end)
-            if at >= end or data[at] != 58:
+            if at >= end or data[at] != ascii.COLON:
                 return -1
             at = skip_blanks(data, at + 1, end)
             if at >= end:
@@ -177,10 +185,10 @@ def tokenise(data: Bytes, start: int, end: int, tape: Ints, first: int) -> int:
             tape[n, TOKEN_KIND] = ESCAPED if escaped else STRING
             tape[n, TOKEN_START], tape[n, TOKEN_END] = at + 1, close
             at = close + 1
-        elif byte == 123 or byte == 91:
+        elif byte == ascii.BRACE_OPEN or byte == ascii.SQUARE_OPEN:
             if depth >= MAX_DEPTH:
                 return -1
-            in_object = byte == 123
+            in_object = byte == ascii.BRACE_OPEN
             tape[n, TOKEN_KIND] = OBJECT if in_object else LIST
             tape[n, TOKEN_NEXT] = parent
             parent = n
@@ -190,10 +198,12 @@ def tokenise(data: Bytes, start: int, end: int, tape: Ints, first: int) -> int:
                 return -1
             opened = data[at] != (125 if in_object else 93)
         else:
-            if is_digit(byte) or (byte == 45 and not (at + 1 < end and data[at + 1] == 73)):
+            if is_digit(byte) or (
+                byte == ascii.HYPHEN and not (at + 1 < end and data[at + 1] == ascii.UPPER_I)
+            ):
                 at, kind = _number_end(data, at, end)
             else:
-                at, kind = _word_end(data, at, end), LITERAL if byte >= 97 else FLOAT
+                at, kind = _word_end(data, at, end), LITERAL if byte >= ascii.LOWER_A else FLOAT
             if at < 0:
                 return -1
             tape[n, TOKEN_KIND], tape[n, TOKEN_END] = kind, at
@@ -209,7 +219,7 @@ def tokenise(data: Bytes, start: int, end: int, tape: Ints, first: int) -> int:
             if at >= end:
                 return -1
             # an empty container closes at once
-            if data[at] == 44 and parent != n - 1:
+            if data[at] == ascii.COMMA and parent != n - 1:
                 at += 1
                 expect_key = in_object
                 break
@@ -245,7 +255,9 @@ def named(data: Bytes, tape: Ints, token: int, names: Bytes, start: int, end: in
 @kernel
 def is_null(data: Bytes, tape: Ints, token: int) -> bool:
     """Whether a value is null, or missing (0)."""
-    return token == 0 or (tape[token, TOKEN_KIND] == LITERAL and data[tape[token, TOKEN_START]] == 110)
+    return token == 0 or (
+        tape[token, TOKEN_KIND] == LITERAL and data[tape[token, TOKEN_START]] == ascii.LOWER_N
+    )
 
 
 _HEXADECIMAL: Final = np.frombuffer(b"0123456789abcdef", np.uint8)
@@ -282,7 +294,7 @@ def put_json(data: Bytes, start: int, end: int, out: Bytes, to: int) -> int:
         to = copy(data, at, stop, out, to)
         if stop >= end:
             break
-        if data[stop + 1] == 117:
+        if data[stop + 1] == ascii.LOWER_U:
             point, length = read_point(data, stop, end)
             at = stop + length
         else:

@@ -90,7 +90,7 @@ from relfast_kernels.layouts import (
     WANTS_RECORDS,
     WANTS_SCRATCH,
 )
-from relfast_kernels.text.ascii import BLANKS, LF
+from relfast_kernels.text.ascii import BLANKS, BRACE_OPEN, CR, LF
 from relfast_kernels.text.characters import is_utf8
 from relfast_kernels.text.find import copy, digest, find_byte, skip
 from relfast_kernels.text.json_scan import is_null, put_json, tokenise
@@ -365,7 +365,7 @@ def _take_plain(scan: Scan, number: int, form: int, used: Any) -> Any:
     if token == 0:
         return UNKNOWN, np.int64(shape)
     line[LINE_SHAPE] = np.int64(shape)
-    gold = _find_gold(scan.golds, np.int64(shape))
+    gold = _find_gold(scan.golds, int(np.int64(shape)))
     if gold < 0:
         return UNKNOWN, np.int64(0)
     task = scan.golds.rows[gold, GOLD_TASK]
@@ -412,7 +412,7 @@ def _project_line(scan: Scan, number: int) -> int:
     data, settings, table, work = scan.data, scan.settings, scan.table, scan.work
     lines, records, scratch, state = scan.lines, scan.records, scan.scratch, scan.state
     start, end = lines[number, LINE_START], lines[number, LINE_END]
-    if end > start and data[end - 1] == 13:
+    if end > start and data[end - 1] == CR:
         end -= 1
     if not is_utf8(data, start, end):
         return SLOW
@@ -420,7 +420,7 @@ def _project_line(scan: Scan, number: int) -> int:
     if at == end:
         return BLANK
     tape = work.tape
-    if data[at] != 123 or tokenise(data, at, end, tape, 0) < 0:
+    if data[at] != BRACE_OPEN or tokenise(data, at, end, tape, 0) < 0:
         return SLOW
     find_members(data, tape, table)
     n, form, token, given = read_row(data, settings, scan.chosen, table, work)

@@ -26,6 +26,7 @@ from relfast_kernels.layouts import (
     TOKEN_NEXT,
     TOKEN_START,
 )
+from relfast_kernels.text.ascii import LOWER_A, LOWER_T
 from relfast_kernels.text.find import same_as, same_bytes
 from relfast_kernels.text.json_scan import is_null, member, named
 from relfast_kernels.text.layouts import Work
@@ -180,9 +181,9 @@ def _is_there(data: Bytes, tape: Ints, token: int) -> int:
         return 0 if is_empty(tape, token) else 1
     if kind == OBJECT or kind == LIST:
         return 1 if tape[token, TOKEN_NEXT] > token + 1 else 0
-    if kind != LITERAL or data[tape[token, TOKEN_START]] < 97:
+    if kind != LITERAL or data[tape[token, TOKEN_START]] < LOWER_A:
         return UNSURE
-    return 1 if data[tape[token, TOKEN_START]] == 116 else 0
+    return 1 if data[tape[token, TOKEN_START]] == LOWER_T else 0
 
 
 @kernel
@@ -485,7 +486,7 @@ def _is_success(data: Bytes, tape: Ints, token: int) -> bool:
         return True
     start = tape[token, TOKEN_START]
     return bool(
-        tape[token, TOKEN_KIND] == INTEGER and tape[token, TOKEN_END] == start + 3 and data[start] == 50
+        tape[token, TOKEN_KIND] == INTEGER and tape[token, TOKEN_END] == start + 3 and data[start] == ord("2")
     )
 
 
@@ -506,6 +507,8 @@ def _text_of(data: Bytes, tape: Ints, table: Table, item: int, source: Source, o
             if last > 0 and tape[last, TOKEN_KIND] == OBJECT:
                 return said_in(data, tape, table, last)
         elif how == TEXT:
+            if n > 1:
+                return UNSURE  # the first text among them
             if is_text(tape, last):
                 return last
         elif how == TEXTS:
