@@ -177,7 +177,8 @@ class Score(Plain):
     prompt: str | None = None
 
     def to_row(self) -> dict[str, Any]:
-        """The row as it stands in the output file, with its keys in the documented order."""
+        """The row as it stands in the output file, with its keys in the documented order, which the kernel
+        that writes rows has too (`relfast_kernels.text.rows`, `relfast.engine.columns.text_rows`)."""
         return {
             "index": self.index,
             "id": self.id,

@@ -138,7 +138,7 @@ class Batch(Struct):
 
 @kernel
 def align_pairs(batch: Batch) -> int:
-    """`align_batch` for a `Batch`, of which ``end`` is known."""
+    """The entry: aligns each pair. ``end[p]`` is where the part of ``path`` that belongs to pair p ends."""
     for p in range(batch.n_pairs):
         rows, columns, end = batch.rows[p], batch.columns[p], batch.end[p]
         matrix = batch.similarity[batch.cells[p] : batch.cells[p] + rows * columns]

@@ -17,6 +17,7 @@ MAX_BOND = 3
 """Highest bond order between two atoms."""
 
 ENTER, LOWER, DONE = 0, 1, 2
+"""What a search does next: go into an entry of the matrix, lower it, nothing."""
 
 
 @kernel

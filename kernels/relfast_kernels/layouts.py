@@ -39,8 +39,10 @@ file that it is joined with by its id alone, or `UNKNOWN`; and a digest of task 
 answer's members hold (0: there is none). Of a line of a gold file the digests are that of its id alone and
 that of task and answer. One more row follows the last line: its first record is the number of all records."""
 SAYS_MORE, HAS_ID_ONLY, ID_OF_GOLD, ID_OF_PROMPT, PROMPT_OF_GOLD = range(5)
-"""What a line has besides id and responses: members that its gold depends on; nothing; members that determine
-both its gold and its id or prompt; or a text of which, with its gold, the id or the prompt is a digest."""
+"""What a line has besides id and responses, in this order, as comparisons use it. SAYS_MORE: members that its
+gold depends on; HAS_ID_ONLY: nothing. From `ID_OF_GOLD` on the id or the prompt comes with the gold: members
+determine both; after that it is a digest, of a text with the gold, that is the id (ID_OF_PROMPT) or the
+prompt of rows without an id (PROMPT_OF_GOLD)."""
 GOLD_UNKNOWN: Final = -1
 """In place of the number of a line's gold: Python has not prepared it."""
 

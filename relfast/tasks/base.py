@@ -94,8 +94,8 @@ class KernelScorer(ABC):
     @abstractmethod
     def score(self, golds: Sequence[int], texts: Sequence[str]) -> list[Outcome | None]:
         """The outcomes of at most `MAX_TEXTS` texts, each compared with the gold of the same place in
-        ``golds`` (numbers from `prepare`); None for a text that the `TaskScorer` must score. Several texts
-        may share an outcome, so callers must not change it.
+        ``golds`` (numbers from `prepare`); None for a text that the `TaskScorer` must score, without a
+        reason. Several texts may share an outcome, so callers must not change it.
 
         Raises
         ------

@@ -586,7 +586,11 @@ def test_little_room_for_golds(policy: str, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_plain_tags_and_forms_need_nothing_else(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the ordinary way would be held against itself above."""
-    monkeypatch.setattr(relfast.Scorer, "_begin", None)
+
+    def left(self: relfast.Scorer, entries: Any) -> None:
+        pytest.fail(f"left to the ordinary way: {entries}")
+
+    monkeypatch.setattr(relfast.Scorer, "_begin", left)
     asked: list[Asked] = plain_texts(3)
     tags = {(task, str(answer), text[2:]) for task, answer, text in asked}
     scorer = relfast.Scorer(policy=policy, workers=0)  # type: ignore[arg-type]

@@ -8,10 +8,12 @@ from relfast_kernels.entry import Array, Byte, Bytes, Const, Inner, Int, Ints, R
 from relfast_kernels.smiles.layouts import GRAPH_SIZE, MAX_ATOMS, SECTION
 
 MAX_BONDS: Final = 62
-"""The most bonds of a graph that is searched: bits of a non-negative int64. `MAX_ATOMS` is less."""
+"""The most bonds of a graph that is searched: bits of a non-negative int64. Atoms are bits too, of which
+`MAX_ATOMS` are fewer."""
 
 UNFINISHED: Final = -3
-"""Result of a search that ran out of steps."""
+"""Result of a search that ran out of steps. Of the other codes of `relfast_kernels.smiles.layouts` only
+`UNKNOWN` and `INVALID` reach this unit."""
 
 
 class Pair(Struct):

@@ -53,7 +53,7 @@ from relfast_kernels.smiles.layouts import (
 from relfast_kernels.smiles.parser import read_canonical, read_plain
 from relfast_kernels.smiles.valence import is_settled
 
-MAX_STEPS: Final = 20_000
+MAX_IMAGES: Final = 20_000
 """Images tried before it is left to RDKit: real pairs need some hundreds; this is 0.1 ms."""
 
 # sections of the workspace
@@ -156,7 +156,7 @@ def contains(target: Ints, n_target: int, query: Ints, n_query: int, work: Ints)
                 image = target[BONDS + MAX_DEGREE * work[_IMAGE + anchor] + image] >> 3
             work[_NEXT + place] += 1
             steps += 1
-            if steps > MAX_STEPS:
+            if steps > MAX_IMAGES:
                 return UNKNOWN
             if _fits(target, query, atom, image, work):
                 found = image

@@ -541,7 +541,8 @@ def _from_root(search: Search, query: Query, group: Group, is_open: int, root: i
         found.steps += 1
         atoms = ends_of(packed, motif)
         left = within_reach(query, motif, left, atoms, found)
-        # decided after all that is larger: on the way to the first motif nothing is placed in all molecules
+        # a motif is judged after all larger ones that grow from it: on the way to the first one nothing is
+        # placed in all molecules
         is_back = frames[depth, _IS_NEW] and (left == 0 or frames[depth, _IS_NEW] == 2)
         if is_back and is_wanted(packed, motif, found):
             frames[depth, _IS_NEW] = 0

@@ -449,10 +449,10 @@ def _project_line(scan: Scan, number: int) -> int:
         rest, asked = _digest_line(scan, number, form, rest, asked, (place, id_start, id_end), answer)
     if asked > 0:
         if rest > ID_OF_GOLD:
-            end = begin_prompt_id(data, tape, asked, scratch, used)
+            key_end = begin_prompt_id(data, tape, asked, scratch, used)
         else:
-            end = put_prompt(data, tape, asked, source, id_start, id_end, scratch, used)
-        source, place, id_start, id_end, used = scratch, IN_SCRATCH, used, end, end
+            key_end = put_prompt(data, tape, asked, source, id_start, id_end, scratch, used)
+        source, place, id_start, id_end, used = scratch, IN_SCRATCH, used, key_end, key_end
     id_hash = np.int64(hash_key(source, id_start, id_end)) if rest < ID_OF_GOLD else np.int64(0)
     for sample in range(n):
         row = records[state[STATE_RECORDS] + sample]

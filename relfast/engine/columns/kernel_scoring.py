@@ -29,7 +29,8 @@ Failed = Callable[[str, Exception], None]
 
 
 def own(row: Score, index: int = 0, id: Any = None, sample: int = 0, prompt: str | None = None) -> Score:
-    """A copy of a shared row with this index, id, sample and prompt, which the caller may keep and change."""
+    """A copy of a shared row with this index, id, sample and prompt, which the caller may keep and change.
+    Only rows of files have a prompt (`Job.repeats`)."""
     return Score(
         index,
         id,

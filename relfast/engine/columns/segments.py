@@ -33,7 +33,8 @@ _SHOWN: Final = 200
 
 
 class Detours:
-    """Counts failures of fast code, after which the ordinary way was taken, with the first error of each."""
+    """Counts failures of fast code, after which the ordinary way was taken, with the first error of each.
+    What a kernel leaves because of a limit has not failed; `n_left` counts that."""
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[int, str]] = {}

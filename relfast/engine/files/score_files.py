@@ -177,12 +177,12 @@ def _about_kernels(job: Job) -> str:
 
 def _about_fast_path(state: Progress) -> str:
     """The line that ``-v`` prints about the fast path: how many lines it got, how many of them it left to
-    ordinary code, and for how many of the others it left a response to the task's extractor."""
+    ordinary code, and for how many of the others it left a response to the task's scorer."""
     n = state.n_fast + state.n_exact
     if not n:
         return "text fast path: not taken"
     text = f"text fast path: {n:,} lines, {state.n_exact:,} ({state.n_exact / n:.2%}) of them left"
-    left = f", {state.n_left:,} ({state.n_left / n:.2%}) to an extractor" if state.n_left else ""
+    left = f", {state.n_left:,} ({state.n_left / n:.2%}) to the task's scorer" if state.n_left else ""
     return f"{text} to the ordinary way{left}"
 
 

@@ -46,7 +46,8 @@ MAX_PAIR_CHARS: Final = 1_000
 same wrong answers, and scoring one can take RDKit milliseconds."""
 
 MAX_SEARCHED: Final = 60
-"""Larger responses are not searched for a common substructure. The largest published gold has 49 atoms;
+"""A response with more atoms than this and than gold is not searched under ``strict``: it is worth nothing
+(``too_large``). The largest published gold has 49 atoms;
 two grids of 100 atoms take RDKit seconds a candidate."""
 
 
@@ -216,7 +217,8 @@ def _by_rdkit(gold: object, extracted: Extracted[str | None], found: Compared, s
         vote = _vote_of_text(response) if extracted.found and response is not None else None
         return Outcome(False, metrics_of(False, False, 0.0), vote=vote)
     if found == "unfinished":
-        # neither contains the other: that saves two searches and two canonical SMILES
+        # neither contains the other (`judge` returns before its search otherwise; whole rings are not asked
+        # for here): that saves two searches and two canonical SMILES
         correct = in_gold = in_response = False
     else:
         correct = same_molecule(pred_mol, gold_mol)
