@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from relfast.errors import printable
 from relfast.records import SCORED, STATUSES
 from relfast.stats.summary import COLUMNS, Summary, TaskSummary, cells
+from relfast.support.outputs import TABLES, ends_with
 from relfast.tables import share
 
 if TYPE_CHECKING:
@@ -80,10 +81,10 @@ def how_to_list(summary: Summary) -> Iterator[str]:
     """A line with the command that lists the rows that hung or crashed; none if there are no such rows."""
     there = [status for status in _STOPPED if summary.count(status)]
     output = str(summary.output)
-    if there and summary.output not in (None, "-") and not output.endswith(".parquet"):
+    if there and summary.output not in (None, "-") and not ends_with(output, *TABLES):
         n = summary.count(*there)
         what = "1 record" if n == 1 else f"{n:,} records"
-        grep = "zgrep" if output.endswith(".gz") else "zstdgrep" if output.endswith(".zst") else "grep"
+        grep = "zgrep" if ends_with(output, ".gz") else "zstdgrep" if ends_with(output, ".zst") else "grep"
         pattern = '"status":"({})"'.format("|".join(there))
         yield f"which {what} ({', '.join(there)}): {grep} -E {shlex.quote(pattern)} {shlex.quote(output)}"
 

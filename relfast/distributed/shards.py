@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal
 
 from relfast import __version__
-from relfast.distributed.storage import Folder, at_hand, head, is_url, size_and_version
+from relfast.distributed.storage import Folder, at_hand, first_bytes, head, is_url, size_and_version
 from relfast.embed import THREADS_VARIABLE
 from relfast.engine.columns.blocks import Block
 from relfast.engine.columns.scoring import EMBEDDED
@@ -28,7 +28,7 @@ from relfast.engine.files.io.commit_log import Commit
 from relfast.engine.files.io.filters import HEAD_BYTES as FILTER_BYTES
 from relfast.engine.files.io.filters import Filters
 from relfast.engine.files.io.reader import cut_file, cut_parquet, cut_stream, first_lines
-from relfast.engine.files.io.sources import HEAD_BYTES, Source, check_foreign, codec_of
+from relfast.engine.files.io.sources import Source, check_foreign, codec_of
 from relfast.engine.files.io.writer import FileWriter
 from relfast.engine.files.run import in_process, on_pool
 from relfast.engine.job import Job
@@ -86,7 +86,7 @@ def cut(paths: Sequence[str], job: Job, shard_bytes: int) -> list[Shard]:
         path = name if is_url(name) else os.path.abspath(name)
         size, file_version = size_and_version(path)
         try:
-            start = head(path, HEAD_BYTES)
+            start = first_bytes(path)
         except InputError:
             start = b""  # reported when it is counted
         codec = codec_of(path, start)

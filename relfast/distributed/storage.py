@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from relfast.engine.files.io.codecs import CHUNK
-from relfast.engine.files.io.sources import inputs_among, paths_of
+from relfast.engine.files.io.sources import head_of, inputs_among, paths_of
 from relfast.errors import InputError, MissingExtraError, OutputError, ReadError, RelfastError
 from relfast.support.outputs import writing
 
@@ -104,6 +104,12 @@ def head(path: str, length: int, start: int = 0) -> bytes:
         file.seek(start)
         data: bytes = file.read(length)
         return data
+
+
+def first_bytes(path: str) -> bytes:
+    """The first bytes of a file, as many as tell its codec (`head_of`). Raises `ReadError`."""
+    with _opened(path) as (system, at), system.open(at, "rb", cache_type="none") as file:
+        return head_of(file)
 
 
 @contextlib.contextmanager

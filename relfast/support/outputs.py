@@ -37,6 +37,11 @@ TABLE_ROWS_SUFFIX: Final = ".rows.jsonl"
 row by row and cut back."""
 
 
+def ends_with(path: str, *endings: str) -> bool:
+    """Whether a path has one of these endings, in upper or lower case: what is written depends on it."""
+    return path.lower().endswith(endings)
+
+
 class Written(NamedTuple):
     """A file that a command writes.
 
@@ -57,7 +62,7 @@ class Written(NamedTuple):
 
     def paths(self, argument: str) -> list[str]:
         """The paths for one value of the argument; of names with ``*``, those that exist."""
-        if self.only and not argument.endswith(self.only):
+        if self.only and not ends_with(argument, *self.only):
             return []
         if "*" not in self.name:
             return [self._filled(argument)]

@@ -323,3 +323,19 @@ def test_devices_and_pipes_are_written_in_place(tmp_path: Path) -> None:
     assert os.read(reader, 100) == b"through"
     os.close(reader)
     assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("o.JSONL.GZ", b"\x1f\x8b"),
+        ("o.jsonl.ZST", b"\x28\xb5\x2f\xfd"),
+        ("o.CSV", b'"index",'),
+        ("o.Parquet", b"PAR1"),
+    ],
+)
+def test_an_ending_in_capitals_is_that_ending(name: str, begins: bytes, tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(3))
+    relfast.score_file(dump, tmp_path / name, workers=0)
+    assert (tmp_path / name).read_bytes().startswith(begins)
+    assert len(list(relfast.read_rows(tmp_path / name))) == 3

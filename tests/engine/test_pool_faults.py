@@ -350,6 +350,40 @@ def test_an_input_that_goes_while_it_is_read(tmp_path: Path) -> None:
     assert len(rows_of(tmp_path / "rows.jsonl")) > 0
 
 
+_ODD_DECODER = """
+import os, signal, sys, time
+own = sys.modules.pop("orjson")
+sys.path.remove(os.path.dirname(__file__))
+import orjson
+globals().update(vars(orjson))
+sys.modules["orjson"] = own
+def loads(line, loads=orjson.loads):
+    if b"ODD" in bytes(line):
+        {act}
+    return loads(line)
+"""
+"""orjson, but for a text that ends or holds up its process."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("act", ["os.kill(os.getpid(), signal.SIGSEGV)", "time.sleep(600)"])
+def test_a_line_that_ends_or_holds_up_its_worker_costs_its_own_row(
+    act: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where no record is in flight and no deadline runs: while a line is decoded."""
+    (tmp_path / "orjson.py").write_text(_ODD_DECODER.format(act=act))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(pool, "SILENT_SECONDS", 2.0)
+    easy = {"task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}
+    # a lone surrogate leaves the line to Python
+    dump = _dump(
+        tmp_path, *({**easy, "id": n} for n in range(3)), {**easy, "id": 3, "response": "ODD \ud83d"}
+    )
+    relfast.score_file(dump, tmp_path / "rows.jsonl", workers=2)
+    rows = rows_of(tmp_path / "rows.jsonl")
+    assert [row["status"] for row in rows] == ["ok", "ok", "ok", "crashed"]
+
+
 @pytest.mark.slow
 def test_many_open_files(tmp_path: Path) -> None:
     """Descriptors above 1,023, which select() cannot take."""

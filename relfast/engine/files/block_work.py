@@ -60,7 +60,8 @@ class BlockWork(WorkItem):
     """The work item for lines ``start`` to ``stop`` of a block.
 
     ``careful`` (after a worker has died): each record is scored and each line reported alone, so that the
-    record that kills workers is found, and finished lines are not lost again.
+    record that kills workers is found, and finished lines are not lost again. No kernel reads the lines
+    then: one that crashes costs time, and no line its score.
     """
 
     def __init__(

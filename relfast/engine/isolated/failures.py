@@ -10,7 +10,7 @@ The same rules hold for the blocks of a file (`block_work`) and for the records 
 - If no record is blamed, all are tried again, until this has happened too often.
 
 The type of a row's error says whether the response or the machinery is at fault (`fault_of`); rewards depend
-on it.
+on it. Messages name no measured time: rows are compared byte by byte.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ class Death(NamedTuple):
     @property
     def by_own_work(self) -> bool:
         """Whether the worker's own work probably ended it, and not a signal from outside."""
-        return self.too_large or (self.status != LOST and -self.status not in FROM_OUTSIDE)
+        killed_by_pool = self.too_large or self.silent
+        return killed_by_pool or (self.status != LOST and -self.status not in FROM_OUTSIDE)
 
     def describe(self) -> str:
         """The cause, for the row's error: ``killed by SIGSEGV``."""

@@ -38,7 +38,8 @@ GRACE_SECONDS: Final = 10.0
 has ended it long before; this is for a worker that was stopped (Ctrl-Z)."""
 
 SILENT_SECONDS: Final = 300.0
-"""Longest silence without a record in flight: the worker reads and decodes, at worst from a slow disk."""
+"""Longest silence while no deadline runs: between records, at worst on a slow disk, or over work that ends by
+itself. Without deadlines (``--timeout 0``) any silence is borne."""
 
 MAX_STARTS: Final = 5
 """Starts in a row that may fail by themselves before the pool gives up: the installation must be broken."""

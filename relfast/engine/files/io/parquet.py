@@ -22,7 +22,7 @@ from relfast.engine.files.io.codecs import codec_seen
 from relfast.engine.files.io.foreign import UTF_16
 from relfast.errors import Damaged, InputError, MissingExtraError
 from relfast.json_text import as_text, encode_json
-from relfast.support.outputs import draft_of
+from relfast.support.outputs import draft_of, ends_with
 
 ROWS: Final = 4_096
 """Number of rows that are turned into Python objects at a time."""
@@ -58,7 +58,7 @@ def _one_line(error: Exception) -> str:
 
 def count_rows(path: str) -> int:
     """Number of rows of a CSV or Parquet file, by its name. Raises `InputError` if it is no such file."""
-    if path.endswith(".csv"):
+    if ends_with(path, ".csv"):
         return sum(1 for _ in csv_lines(path))
     return sum(n_rows for n_rows, _ in group_sizes(path))
 
@@ -291,7 +291,7 @@ def write_rows(rows: Callable[[], Iterable[Mapping[str, Any]]], path: str) -> in
         The file cannot be written.
     """
     pyarrow = require_parquet()
-    is_csv = path.endswith(".csv")
+    is_csv = ends_with(path, ".csv")
     further = {name for row in rows() for name in (_PROMPT, _ID_JSON) if _further(row)[name]}
     schema = _row_schema(further, error=pyarrow.string() if is_csv else None)
     writer_of = pyarrow.csv.CSVWriter if is_csv else pyarrow.parquet.ParquetWriter

@@ -10,7 +10,7 @@ import stat
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple, cast
+from typing import IO, Any, BinaryIO, Final, NamedTuple, cast
 
 from relfast.engine.files.io.codecs import Codec, Stream, codec_seen, stream_of
 from relfast.engine.files.io.documents import (
@@ -169,15 +169,21 @@ def _source(path: str) -> Source:
         return Source(path, "plain")
     # opened even if the name tells the codec: an input that cannot be read should be reported at once
     with told_of(path), open(path, "rb") as file:
-        head = file.read(HEAD_BYTES)
-        if codec_seen(head) == "zst":
-            head += file.read(_FRAME_BYTES)
-        if head.count(b"\n") < _LINES_JUDGED and not _is_text(head):
-            head += file.read(_JUDGED_BYTES)
+        head = head_of(file)
         size = os.fstat(file.fileno()).st_size
     codec = codec_of(path, head)
     check_foreign(path, head, codec)
     return Source(path, codec, seekable=codec == "plain", size=size)
+
+
+def head_of(file: BinaryIO) -> bytes:
+    """The first bytes of a file, as many as tell its codec and whether it is read."""
+    head = file.read(HEAD_BYTES)
+    if codec_seen(head) == "zst":
+        head += file.read(_FRAME_BYTES)
+    if head.count(b"\n") < _LINES_JUDGED and not _is_text(head):
+        head += file.read(_JUDGED_BYTES)
+    return head
 
 
 def check_foreign(path: str, head: bytes, codec: Codec) -> None:

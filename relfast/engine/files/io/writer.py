@@ -33,7 +33,7 @@ from relfast.errors import (
 from relfast.json_text import decode_object
 from relfast.records import Score
 from relfast.support.growing import GrowingFile, check_settings
-from relfast.support.outputs import TABLE_ROWS_SUFFIX, TABLES, open_stream
+from relfast.support.outputs import TABLE_ROWS_SUFFIX, TABLES, ends_with, open_stream
 
 _READ_BYTES: Final = 1 << 20
 
@@ -76,11 +76,11 @@ class Writer:
 def encoder(path: str) -> Any:
     """The function that compresses the rows of a block, or None. Each block becomes a gzip member or zstd
     frame of its own, so that files can be cut and continued between blocks."""
-    if path.endswith(".gz"):
+    if ends_with(path, ".gz"):
         import gzip
 
         return lambda rows: gzip.compress(rows, 6, mtime=0)
-    if path.endswith(".zst"):
+    if ends_with(path, ".zst"):
         try:
             import zstandard
         except ImportError:
@@ -125,7 +125,7 @@ class FileWriter(Writer):
     ) -> None:
         super().__init__()
         self.target = path
-        self._is_table = path.endswith(TABLES)
+        self._is_table = ends_with(path, *TABLES)
         self.path = path + TABLE_ROWS_SUFFIX if self._is_table else path
         self.journal_path = path + JOURNAL_SUFFIX
         self._fingerprint, self._sources = dict(fingerprint), sources
