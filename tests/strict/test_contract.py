@@ -54,6 +54,7 @@ AROUND: Final[dict[str, Dress]] = {
     "list item": lambda form: f"- {form}" if _is_inline(form) else form,
     "star item": lambda form: f"* {form}" if _is_inline(form) else form,
     "indented": lambda form: f"  {form}" if _is_inline(form) else form,
+    "decomposed": lambda form: unicodedata.normalize("NFD", form),
     "quotation": lambda form: "\n".join(f"> {line}".rstrip() for line in form.split("\n")),
 }
 
