@@ -54,7 +54,7 @@ FENCED: Final = 2
 """The byte that begins each line within a code fence."""
 
 
-_DROP, _STRIKE, _DASH, _ARROW, _STOP = 0, -1, -2, -3, -4
+_DROP, _STRIKE, _DASH, _ARROW, _STOP, _SAME, _MARK, _PART = 0, -1, -2, -3, -4, -5, -6, -7
 _MAX_TAG: Final = 80
 _MAX_NAME: Final = 16
 _MAX_COMMAND: Final = 20
@@ -75,21 +75,18 @@ _SHOWN: Final = byte_set("".join(char for char in map(chr, range(32, 123)) if ch
 """What is shown as it is: printable ASCII that no markup begins or ends with."""
 
 
-_SAME: Final = -5
 _RUNS: Final = (
     # first and last code point, what the first becomes, and after how many the results repeat
     (0x2460, 0x2468, 49, 9), (0x2474, 0x247C, 49, 9), (0x24F5, 0x24FD, 49, 9), (0x2776, 0x2792, 49, 10),
-    (0xFF01, 0xFF5E, 33, 94), (0x1D7CE, 0x1D7FF, 48, 10),
+    (0xFF01, 0xFF5E, 33, 94), (0xFF21, 0xFF3A, 97, 26), (0x1D400, 0x1D6A3, 97, 26),
+    (0x1D7CE, 0x1D7FF, 48, 10),
 )  # fmt: skip
 """Runs of characters that are folded to other runs."""
-_STYLED: Final = range(0x1D400, 0x1D6A4)
-"""Bold, italic and other letters of mathematics, which are folded to letters of ASCII."""
 _UNCASED: Final = 0x2000
 """From here on no letter that a text is written in has an upper case: behind Latin, Greek, Cyrillic."""
 _ALIKE: Final = {
     _DROP: "ad 300-36f 61c 180e 200b-200f 202a-202e 2060-206f 20d0-20ff 2190-21ff 2234 2300-23ff 25a0-2775"
     " 277f 2789 2793-27bf 2b00-2bff fe00-fe0f feff 1f000-1faff e0000-e0fff",
-    _SAME: "d7",
     _STRIKE: "335-338",
     _DASH: "2014-2015",
     _ARROW: "2192 21d2 2794 279c 27a1 27f6 27f9",
@@ -108,65 +105,59 @@ _ALIKE: Final = {
 """A character, or `_DROP` and the like → the code points that become it, in hexadecimal."""
 
 
+_GA, _LEADS, _VOWELS, _TAILS = 0xAC00, 0x1100, 0x1161, 0x11A7
+"""Hangul: the first syllable, leading consonant and vowel, and what is before the first trailing one."""
+_N_LEADS, _N_VOWELS, _N_TAILS = 19, 21, 28
+
+
+def _compositions() -> tuple[Ints32, Ints32, Ints32]:
+    """Each letter with a mark that a word of the table has: its base, the mark, and both as one character."""
+    letters = sorted({char for word in FLAGS for char in word if ord(char) < _GA})
+    rows = [(*map(ord, normalize("NFD", char)), ord(char)) for char in letters]
+    bases, marks, points = np.array([row for row in rows if len(row) == 3], np.int32).T.copy()
+    return bases, marks, points
+
+
+_BASES, _COMBINING, _COMPOSED = _compositions()
+
+
 def _folds() -> Ints32:
-    """What each code point is folded to (int32), in its own case; `_SAME` for those that stay."""
+    """What each code point is folded to (int32); `_SAME` for those that stay. `_MARK` and `_PART` may make
+    one character with the one before; else the first is dropped, the second stays."""
     folds = np.full(0x110000, _SAME, np.int32)
+    for point in range(0x80, _UNCASED):
+        small = chr(point).lower()
+        if small != chr(point) and len(small) == 1:
+            folds[point] = ord(small)
     for begin, last, becomes, period in _RUNS:
         folds[begin : last + 1] = becomes + np.arange(last + 1 - begin) % period
-    folds[_STYLED] = [ord(normalize("NFKC", chr(point))[0]) for point in _STYLED]
     for becomes, alike in _ALIKE.items():
         for span in alike.split():
             begin, last = (int(point, 16) for point in (span + "-" + span).split("-")[:2])
             folds[begin : last + 1] = becomes
+    folds[_COMBINING] = np.where(folds[_COMBINING] == _DROP, _MARK, _PART)
+    folds[_VOWELS : _TAILS + _N_TAILS] = _PART
     return folds
 
 
-def _lowered() -> Ints32:
-    """The lower case of each character below `_UNCASED`, where that is one character (int32)."""
-    small = [(point, chr(point).lower()) for point in range(_UNCASED)]
-    return np.array([ord(lower) if len(lower) == 1 else point for point, lower in small], np.int32)
-
-
 _FOLDS, _PAGES = two_stages(_folds())
-_LOWERED: Final = _lowered()
 
 
 @kernel
-def _fold_in_case(point: int) -> int:
+def fold(point: int) -> int:
     """The character that one beyond ASCII is folded to; `_DROP` and the like if there is none."""
     found = int(_FOLDS[np.int64(_PAGES[point >> 8]) * 256 + (point & 255)])
     return point if found == _SAME else found
 
 
 @kernel
-def fold(point: int) -> int:
-    """`_fold_in_case`, in lower case."""
-    found = _fold_in_case(point)
-    return int(_LOWERED[found]) if 0 < found < _UNCASED else found
-
-
-def _compositions() -> tuple[Ints32, Ints32, Ints32]:
-    """Each letter with a mark that a word of the table has: its base, the mark, and both as one character."""
-    letters = sorted({char for word in FLAGS for char in word})
-    pairs = [(ord(char), normalize("NFD", char)) for char in letters]
-    rows = [
-        (ord(parts[0]), ord(parts[1]), point) for point, parts in pairs if len(parts) == 2 and point < _GA
-    ]
-    bases, marks, points = np.array(rows, np.int32).T.copy()
-    return bases, marks, points
-
-
-_GA, _LEADS, _VOWELS, _TAILS = 0xAC00, 0x1100, 0x1161, 0x11A7
-"""Hangul: the first syllable, leading consonant and vowel, and what is before the first trailing one."""
-_N_LEADS, _N_VOWELS, _N_TAILS = 19, 21, 28
-_BASES, _COMBINING, _COMPOSED = _compositions()
-
-
-@step
-def _combines(point: int) -> bool:
-    """Whether a character may be one with that before it: a mark, a vowel or last consonant of Hangul."""
-    is_mark = 0x300 <= point < 0x370 or point == 0x3099 or point == 0x309A
-    return is_mark or _VOWELS <= point < _TAILS + _N_TAILS
+def _in_case(point: int, folded: int) -> int:
+    """What a character is folded to, ``folded`` in lower case, in its own case."""
+    if point < _UNCASED:
+        return folded if folded <= 0 or folded < ascii.BEYOND_ASCII else point
+    is_wide = 0xFF21 <= point <= 0xFF3A
+    is_styled = 0x1D400 <= point <= 0x1D6A3 and (point - 0x1D400) % 52 < 26
+    return folded - 32 if is_wide or is_styled else folded
 
 
 @kernel
@@ -454,24 +445,32 @@ def _copy_shown(text: Bytes, n: int, how: int, most: int, out: Bytes, dress: Dre
 
 
 @kernel
+def _joined(out: Bytes, begin: int, to: int, mark: int) -> tuple[int, int]:
+    """Where the character before out[to] begins, and what it is with a mark (`_composed`)."""
+    before = max(to - 1, begin)
+    while before > begin and continues(out[before]):
+        before -= 1
+    if before == to:
+        return to, 0
+    base = int(out[before]) if before == to - 1 else decode(out, before, to)[0]
+    return before, _composed(base, mark)
+
+
+@kernel
 def _character(text: Bytes, end: int, how: int, begin: int, out: Bytes, dress: Dress) -> Dress:
     """A character beyond ASCII: folded, or shown as some that are alike. ``begin``: where out begins."""
     point, size = decode(text, dress.at, end)
-    at, to = dress.at + size, dress.to
-    folded = fold(point) if how == PLAIN else _fold_in_case(point)
-    if how != PLAIN and folded <= 0 and _SEEN <= point < _UNSEEN:
-        folded = point
-    if how == PLAIN and to > begin and _combines(point):
-        before = to - 1
-        while before > begin and continues(out[before]):
-            before -= 1
-        base = int(out[before]) if before == to - 1 else decode(out, before, to)[0]
-        composed = _composed(base, point)
-        if composed > 0:
-            return _moved(dress, at, put_point(out, before, composed), dress.begins)
+    at, to, folded = dress.at + size, dress.to, fold(point)
+    if how != PLAIN:
+        folded = point if folded <= 0 and _SEEN <= point < _UNSEEN else _in_case(point, folded)
     if folded > 0:
         begins = dress.begins and (folded == ascii.BLANK or folded == ascii.STAR)
         return _moved(dress, at, to if folded == ascii.STAR else put_point(out, to, folded), begins)
+    if folded <= _MARK:
+        before, composed = _joined(out, begin, to, point) if how == PLAIN else (to, 0)
+        if composed == 0 and folded == _PART:
+            before, composed = to, point
+        return _moved(dress, at, put_point(out, before, composed) if composed > 0 else to, dress.begins)
     if folded == _STRIKE and to > begin:
         to -= 1
     elif folded == _DASH:
