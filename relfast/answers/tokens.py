@@ -11,6 +11,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
+from relfast_kernels.text.form_table import BOXES, PAINTS
+
 
 class Token(NamedTuple):
     """Kinds: number, letter, word, function, accent, sign, begin and end (of an environment). ``spaced``:
@@ -28,10 +30,10 @@ def words(text: str) -> frozenset[str]:
 
 _TABLE: Final = r"""
 words : text textbf textit textrm textsf texttt textnormal textup textsc mbox hbox mathrm operatorname emph
-hidden : textcolor color phantom hphantom vphantom hspace vspace label tag
+hidden : textcolor color colorbox fcolorbox phantom hphantom vphantom hspace vspace label tag
 layout : left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle displaystyle \[ \]
 layout : textstyle scriptstyle limits nolimits large Large LARGE huge Huge small tiny bf rm it sf displaylines
-style : boxed fbox mathbf mathit mathsf mathcal mathbb mathfrak boldsymbol bm underline math ensuremath
+style : mathbf mathit mathsf mathcal mathbb mathfrak boldsymbol bm underline math ensuremath
 layout : $ \( \) ` “ ” „ « » " | space : quad qquad \, \; \: \! ~ | word dollar : \$ | word euro : €
 word sterling : £ | word yen : ¥ | word rupee : ₹ | word cent : ¢ | sign : \{ \} \\ sqrt lfloor rfloor lceil
 sign : rceil notin or | function : sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan log exp gcd
@@ -61,7 +63,7 @@ _BRACED: Final = words("words hidden style")
 _NOT_SHOWN: Final = _BRACED | words("layout space letters")
 _COMMANDS: Final = {name: ("letter", name) for name in [*_GREEK, *map(str.title, _GREEK)]} | {
     name: (kind.split()[0], (kind.split()[1:] or [name])[0].replace("∣", "|"))
-    for row in re.split(r"\n| \| ", _TABLE.strip())
+    for row in [*re.split(r"\n| \| ", _TABLE.strip()), f"style : {' '.join(words(BOXES) - words(PAINTS))}"]
     for kind, _, names in [row.rpartition(" : ")]
     for name in names.split()
 }
@@ -132,9 +134,11 @@ _COMMAS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _POINT: Final = re.compile(r"(?<![\d.,])(\d+)\{,\}(\d+)(?!\d|\{,\})")
 _RAISED: Final = re.compile(r"\^\s*(\{)?\s*((?:(?:\\prime|\\circ|\\degree|['°])\s*)+)(?(1)\})")
 _KNOWN: Final = "|".join(sorted(filter(str.isalpha, _COMMANDS), key=len, reverse=True))
+_OPTIONS: Final = r"(?:(?<=box)(?:\[[^\[\]\n]{0,80}\])+)?(?:(?<=fcolorbox)\{[^{}\n]{0,80}\}(?=\{))?"
+"""What boxes have before what they hold: ``\\bbox[red]{4}``, and the frame's colour."""
 _TOKEN: Final = re.compile(
     r"\\begin\{(?P<begin>[a-zA-Z]+)\*?\}(?:\{[lcr|]*\})?|\\end\{(?P<end>[a-zA-Z]+)\*?\}"
-    rf"|\\(?P<command>{_KNOWN}|[a-zA-Z]+)\*?|(?P<newline>\\\\)(?:\[[0-9.]+[a-z]{{2}}\])?"
+    rf"|\\(?P<command>{_KNOWN}|[a-zA-Z]+)\*?{_OPTIONS}|(?P<newline>\\\\)(?:\[[0-9.]+[a-z]{{2}}\])?"
     r"|(?P<repeating>[0-9]{0,99}\.[0-9]{0,99}\\(?:overline|bar)\{?[0-9]{1,99}\}?)"
     r"|(?P<number>(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3}(?!\w|\.\d))?)"
     r"|(?P<letters>[^\W\d_]+)|(?P<space>\\?\s+)|(?P<sign>\\.|<=|>=|(?<!\d)!=|==|=<|\*\*|.)",

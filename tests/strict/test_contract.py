@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tomllib
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +18,7 @@ from corpora import (
     rel_records,
     solutions,
 )
-from relfast_kernels.text.form_table import FORMS
+from relfast_kernels.text.form_table import FORMS, LANGUAGES
 from seeds import SEED, fresh
 from strict.corpus import FAMILIES, WORKING
 
@@ -53,6 +54,7 @@ AROUND: Final[dict[str, Dress]] = {
     "list item": lambda form: f"- {form}" if _is_inline(form) else form,
     "star item": lambda form: f"* {form}" if _is_inline(form) else form,
     "indented": lambda form: f"  {form}" if _is_inline(form) else form,
+    "decomposed": lambda form: unicodedata.normalize("NFD", form),
     "quotation": lambda form: "\n".join(f"> {line}".rstrip() for line in form.split("\n")),
 }
 
@@ -174,8 +176,31 @@ def test_documented_forms_are_read_in_every_dress(task: str) -> None:
     assert not lost, "\n".join([f"{len(lost)} of {n}", *lost[:40]])
 
 
+FULL_WIDTH: Final = {ord(char): chr(ord(char) + 0xFEE0) for char in map(chr, range(0x21, 0x7F))}
+SPELLED: Final[dict[str, Dress]] = {
+    "as it is": str,
+    "capitals": str.upper,
+    "title case": str.title,
+    "full width": lambda text: text.translate(FULL_WIDTH),
+    "full-width capitals": lambda text: text.upper().translate(FULL_WIDTH),
+    "decomposed": lambda text: unicodedata.normalize("NFD", text),
+    "decomposed capitals": lambda text: unicodedata.normalize("NFD", text.upper()),
+}
+
+
+def test_every_label_is_read_in_every_spelling() -> None:
+    tried = {
+        spell(f"{label}: 4"): f"{language.name}, {name}"
+        for language in LANGUAGES
+        for label in language.labels.split()
+        for name, spell in SPELLED.items()
+    }
+    found = zip(tried.items(), read("REL-A1", list(tried)), strict=True)
+    assert not [(text, of, reason) for (text, of), (value, reason) in found if value != 3]
+
+
 HOSTILE: Final = [
-    "```\ncode", "~~~\nx", "~~struck", "**bold", "<b>", "<del>", "<!--", "\\boxed{", "\\boxed{3}", "\\boxed{3} or", "<answer>", "<answer>3",
+    "```\ncode", "~~~\nx", "~~struck", "**bold", "<b>", "<del>", "<!--", "\\boxed{", "\\boxed{3}", "\\boxed{3} or", "<answer>", "<answer>3", "<|end_of_box|>", "<|begin_of_box|>3<|end_of_box|><|end_of_box|>",
     "Answer:", "Answer: 3 or", "Answer: 3\nor", "The answer is not", "It is not the case that", '{"answer": ', '{"answer": 3}', '"', "$",
     "$$", "\\[", "\\text{", "| Answer |", "| Answer | 3 |", "> quote", "- ", "1. ", "# ", "## Answer", "`", "not", "<smiles>", "<smiles>CC",
     "<Yes>", "<No> or", "Taxa: 3, 20", "Yes: 3, 20", "No", "3?", "4 / 6", "(", "[", "{", "\\", "&lt;", "答案：3", "答案", "e.g.", "~~Answer: 3~~",

@@ -14,8 +14,10 @@ all. No other word is looked at. Linear time.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from string import ascii_letters, digits
 from typing import Final
+from unicodedata import normalize
 
 import numpy as np
 
@@ -54,7 +56,7 @@ from relfast_kernels.text.find import (
     same_bytes,
     skip,
 )
-from relfast_kernels.text.form_table import BOX_TOKENS, BOXES, LANGUAGES, QUALIFIED, TAGS
+from relfast_kernels.text.form_table import BOX_TOKENS, BOXES, LANGUAGES, QUALIFIED, TAGS, WEAK
 from relfast_kernels.text.reasoning import cut_reasoning
 
 NEWLINE, _RETURN, _BLANK, _LESS, _GREATER, _AND, _SLASH, _BACKSLASH = map(ord, "\n\r <>&/\\")
@@ -82,12 +84,33 @@ _QUOTES: Final = np.frombuffer("“\n”\n‘\n’\n«\n»\n「\n」\n•\n·\n�
 """What is stripped from both ends besides ASCII."""
 _DASHES: Final = np.frombuffer("\u2010\n\u2011\n\u2012\n\u2013\n\u2212\n\uff0d\n".encode(), np.uint8)
 
-_ANNOUNCES: Final = np.frombuffer(
-    b"final\nanswer\nanswers\nsolution\nsolutions\nresult\nresults\ncorrected\nrevised\nupdated\nrespuesta\nantwort\n",
-    np.uint8,
+_LABELS: Final = [label for language in LANGUAGES for label in language.labels.split()]
+_WIDE_SCRIPTS: Final = "⺀"
+"""From here on are scripts without blanks: Chinese, Japanese, Korean."""
+_OF_LISTS: Final = "result results solutions corrected revised updated"
+
+
+def _listed(words: Iterable[str]) -> Bytes:
+    """Words as `listed` reads them: in each case, and as keyboards of macOS decompose them."""
+    cases = {each for word in words for each in (word, word.title(), word.upper())}
+    forms = {normalize(form, word) for word in cases for form in ("NFC", "NFD")}
+    small = sorted({"".join(char.lower() if char.isascii() else char for char in form) for form in forms})
+    return np.frombuffer("".join(f"{word}\n" for word in small).encode(), np.uint8)
+
+
+_ANNOUNCES: Final = _listed(
+    word
+    for word in (*_LABELS, *_OF_LISTS.split())
+    if word[0] < _WIDE_SCRIPTS and (word not in WEAK.split() or word in _OF_LISTS.split())
 )
-"""A line that announces a final list has one of these words, or "missing" and one of `_ISOMERS`."""
-_ELSEWHERE: Final = np.frombuffer("答案\n答え\n回答\n정답\nОтвет\nответ\néponse\n".encode(), np.uint8)
+"""A line that announces a final list has one of these words, or "missing" and one of `_ISOMERS`: the labels
+of all forms without those that are weak, and some that lists alone have."""
+_WIDE_LABELS: Final = _listed(word for word in _LABELS if word[0] >= _WIDE_SCRIPTS)
+"""Those of scripts without blanks."""
+_WORDY: Final = LETTERS.copy()
+_WORDY[LATIN : ord("\xe0")] = True  # letters of two bytes: Latin, Greek, Cyrillic, and marks on them
+_WORDY[BEYOND_ASCII : ord("\xc0")] = True  # their second bytes
+_BEGINS_WORD: Final = _WORDY & ~(np.arange(256) // 64 == 2)
 _MISSING: Final = np.frombuffer(b"missing\n", np.uint8)
 _ISOMERS: Final = np.frombuffer(
     b"isomers\nmolecules\ncompounds\nstructures\nsmiles\nones\nare\nconstitutional\nstructural\n", np.uint8
@@ -342,7 +365,7 @@ def _announces(text: Bytes, at: int, end: int, whole: bool) -> bool:
     n, says, links, missing, closes = 0, False, False, False, _OPEN_END
     while at < end:
         byte = text[at]
-        if not LETTERS[byte]:
+        if not _BEGINS_WORD[byte]:
             wide_colon = byte == FULL_WIDTH and at + 2 < end and text[at + 2] == _WIDE_COLON
             if byte == _COLON or byte == _EQUALS or wide_colon:
                 closes = _WITH_DIGIT if closes == _WITH_DIGIT else _WITH_COLON
@@ -353,12 +376,12 @@ def _announces(text: Bytes, at: int, end: int, whole: bool) -> bool:
             elif byte == _LESS:
                 while at < end and text[at] != _GREATER:
                     at += 1
-            elif byte >= BEYOND_ASCII and _one_of(text, at, end, _ELSEWHERE) > at:
+            elif byte >= BEYOND_ASCII and _one_of(text, at, end, _WIDE_LABELS) > at:
                 says, closes = True, _OPEN_END
                 n += 1
             at += 1
             continue
-        stop = skip(text, at, end, LETTERS)
+        stop = skip(text, at, end, _WORDY)
         says |= _is_one_of(text, at, stop, _ANNOUNCES) or (missing and _is_one_of(text, at, stop, _ISOMERS))
         missing = _is_one_of(text, at, stop, _MISSING)
         links = _is_one_of(text, at, stop, _LINKS)

@@ -237,6 +237,10 @@ def _read_paragraph(paragraph: Paragraph, stated: Value) -> tuple[Value, Value, 
             line = line_start(text, low, at)
         value, behind, nouned = value_at(text, low, at, high, paragraph.kind)
         each = Value(value, at, behind, line, nouned)
+        if paragraph.kind == CHOICE and value != NOTHING:  # <4> is (4)
+            opens, closes = own_tag(text, low, at, behind, high)
+            if opens >= 0:
+                each = Value(value, opens, closes, line, nouned)
         if value != NOTHING:
             form, several, waits = _settle(paragraph, each)
             found = Value(SEVERAL if several else value, at, behind, line, nouned)

@@ -26,8 +26,6 @@ SYMBOL, LETTER, SPACE, DIGIT = 0, 1, 2, 16
 r"""Classes of characters: neither ``\w`` nor ``\s``; ``\w`` but not ``\d``; ``\s``; and, for ``\d``, `DIGIT`
 and the digit's value."""
 
-"""The first and the last printable character of ASCII."""
-
 N = TypeVar("N", np.uint8, np.int32)
 
 _N_POINTS: Final = 0x110000

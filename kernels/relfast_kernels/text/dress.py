@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from string import ascii_letters, digits
 from typing import Final, NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 
@@ -18,7 +19,7 @@ import relfast_kernels.text.ascii as ascii
 import relfast_kernels.text.form_table as table
 from relfast_kernels.compiled.jit import kernel, step
 from relfast_kernels.entry import Bytes, Ints32
-from relfast_kernels.text.ascii import DIGITS, LETTERS, SPACES, byte_set, is_alnum
+from relfast_kernels.text.ascii import DIGITS, LETTERS, SPACES, byte_set, continues, is_alnum
 from relfast_kernels.text.characters import decode, two_stages
 from relfast_kernels.text.find import begins_with, copy, listed, put_point, skip, skip_back
 from relfast_kernels.text.paragraphs import (
@@ -37,7 +38,9 @@ from relfast_kernels.text.words import (
     BREAK,
     CELL,
     DROPPED,
+    FLAGS,
     LAYOUT,
+    OPERATOR,
     PAINT,
     SAYS,
     STRUCK,
@@ -51,7 +54,7 @@ FENCED: Final = 2
 """The byte that begins each line within a code fence."""
 
 
-_DROP, _STRIKE, _DASH, _ARROW, _STOP = 0, -1, -2, -3, -4
+_DROP, _STRIKE, _DASH, _ARROW, _STOP, _SAME, _MARK, _PART = 0, -1, -2, -3, -4, -5, -6, -7
 _MAX_TAG: Final = 80
 _MAX_NAME: Final = 16
 _MAX_COMMAND: Final = 20
@@ -72,19 +75,18 @@ _SHOWN: Final = byte_set("".join(char for char in map(chr, range(32, 123)) if ch
 """What is shown as it is: printable ASCII that no markup begins or ends with."""
 
 
-_SAME: Final = -5
 _RUNS: Final = (
     # first and last code point, what the first becomes, and after how many the results repeat
-    (0xC0, 0xDE, 0xE0, 31), (0x400, 0x40F, 0x450, 16), (0x410, 0x42F, 0x430, 32),
     (0x2460, 0x2468, 49, 9), (0x2474, 0x247C, 49, 9), (0x24F5, 0x24FD, 49, 9), (0x2776, 0x2792, 49, 10),
     (0xFF01, 0xFF5E, 33, 94), (0xFF21, 0xFF3A, 97, 26), (0x1D400, 0x1D6A3, 97, 26),
     (0x1D7CE, 0x1D7FF, 48, 10),
 )  # fmt: skip
 """Runs of characters that are folded to other runs."""
+_UNCASED: Final = 0x2000
+"""From here on no letter that a text is written in has an upper case: behind Latin, Greek, Cyrillic."""
 _ALIKE: Final = {
     _DROP: "ad 300-36f 61c 180e 200b-200f 202a-202e 2060-206f 20d0-20ff 2190-21ff 2234 2300-23ff 25a0-2775"
     " 277f 2789 2793-27bf 2b00-2bff fe00-fe0f feff 1f000-1faff e0000-e0fff",
-    _SAME: "d7",
     _STRIKE: "335-338",
     _DASH: "2014-2015",
     _ARROW: "2192 21d2 2794 279c 27a1 27f6 27f9",
@@ -103,15 +105,38 @@ _ALIKE: Final = {
 """A character, or `_DROP` and the like → the code points that become it, in hexadecimal."""
 
 
+_GA, _LEADS, _VOWELS, _TAILS = 0xAC00, 0x1100, 0x1161, 0x11A7
+"""Hangul: the first syllable, leading consonant and vowel, and what is before the first trailing one."""
+_N_LEADS, _N_VOWELS, _N_TAILS = 19, 21, 28
+
+
+def _compositions() -> tuple[Ints32, Ints32, Ints32]:
+    """Each letter with a mark that a word of the table has: its base, the mark, and both as one character."""
+    letters = sorted({char for word in FLAGS for char in word if ord(char) < _GA})
+    rows = [(*map(ord, normalize("NFD", char)), ord(char)) for char in letters]
+    bases, marks, points = np.array([row for row in rows if len(row) == 3], np.int32).T.copy()
+    return bases, marks, points
+
+
+_BASES, _COMBINING, _COMPOSED = _compositions()
+
+
 def _folds() -> Ints32:
-    """What each code point is folded to (int32); `_SAME` for those that stay."""
+    """What each code point is folded to (int32); `_SAME` for those that stay. `_MARK` and `_PART` may make
+    one character with the one before; else the first is dropped, the second stays."""
     folds = np.full(0x110000, _SAME, np.int32)
+    for point in range(0x80, _UNCASED):
+        small = chr(point).lower()
+        if small != chr(point) and len(small) == 1:
+            folds[point] = ord(small)
     for begin, last, becomes, period in _RUNS:
         folds[begin : last + 1] = becomes + np.arange(last + 1 - begin) % period
     for becomes, alike in _ALIKE.items():
         for span in alike.split():
             begin, last = (int(point, 16) for point in (span + "-" + span).split("-")[:2])
             folds[begin : last + 1] = becomes
+    folds[_COMBINING] = np.where(folds[_COMBINING] == _DROP, _MARK, _PART)
+    folds[_VOWELS : _TAILS + _N_TAILS] = _PART
     return folds
 
 
@@ -123,6 +148,31 @@ def fold(point: int) -> int:
     """The character that one beyond ASCII is folded to; `_DROP` and the like if there is none."""
     found = int(_FOLDS[np.int64(_PAGES[point >> 8]) * 256 + (point & 255)])
     return point if found == _SAME else found
+
+
+@kernel
+def _in_case(point: int, folded: int) -> int:
+    """What a character is folded to, ``folded`` in lower case, in its own case."""
+    if point < _UNCASED:
+        return folded if folded <= 0 or folded < ascii.BEYOND_ASCII else point
+    is_wide = 0xFF21 <= point <= 0xFF3A
+    is_styled = 0x1D400 <= point <= 0x1D6A3 and (point - 0x1D400) % 52 < 26
+    return folded - 32 if is_wide or is_styled else folded
+
+
+@kernel
+def _composed(base: int, mark: int) -> int:
+    """The character that two make ("o" and a diaeresis: "ö"); 0: none that the table needs."""
+    if _VOWELS <= mark < _TAILS + _N_TAILS:
+        if mark < _VOWELS + _N_VOWELS and _LEADS <= base < _LEADS + _N_LEADS:
+            return _GA + ((base - _LEADS) * _N_VOWELS + mark - _VOWELS) * _N_TAILS
+        syllable = base - _GA
+        takes_tail = 0 <= syllable < _N_LEADS * _N_VOWELS * _N_TAILS and syllable % _N_TAILS == 0
+        return base + mark - _TAILS if takes_tail and mark > _TAILS else 0
+    for k in range(len(_BASES)):
+        if _COMBINING[k] == mark and _BASES[k] == base:
+            return int(_COMPOSED[k])
+    return 0
 
 
 (
@@ -151,6 +201,9 @@ _TOKEN: Final = byte_set(f"{digits}{ascii_letters}+-./")
 """What ``\\boxed`` holds if no brace follows it: ``\\boxed 4``."""
 _MAX_GROUP: Final = 80
 """Bytes of an argument that is not shown."""
+_IN_OPTIONS: Final = ~byte_set("[]\n")
+_OF_LENGTH: Final = byte_set(f"{digits}.+- ")
+_MAX_LENGTH: Final = 12
 
 
 @kernel
@@ -392,15 +445,32 @@ def _copy_shown(text: Bytes, n: int, how: int, most: int, out: Bytes, dress: Dre
 
 
 @kernel
+def _joined(out: Bytes, begin: int, to: int, mark: int) -> tuple[int, int]:
+    """Where the character before out[to] begins, and what it is with a mark (`_composed`)."""
+    before = max(to - 1, begin)
+    while before > begin and continues(out[before]):
+        before -= 1
+    if before == to:
+        return to, 0
+    base = int(out[before]) if before == to - 1 else decode(out, before, to)[0]
+    return before, _composed(base, mark)
+
+
+@kernel
 def _character(text: Bytes, end: int, how: int, begin: int, out: Bytes, dress: Dress) -> Dress:
     """A character beyond ASCII: folded, or shown as some that are alike. ``begin``: where out begins."""
     point, size = decode(text, dress.at, end)
     at, to, folded = dress.at + size, dress.to, fold(point)
-    if how != PLAIN and folded <= 0 and _SEEN <= point < _UNSEEN:
-        folded = point
+    if how != PLAIN:
+        folded = point if folded <= 0 and _SEEN <= point < _UNSEEN else _in_case(point, folded)
     if folded > 0:
         begins = dress.begins and (folded == ascii.BLANK or folded == ascii.STAR)
         return _moved(dress, at, to if folded == ascii.STAR else put_point(out, to, folded), begins)
+    if folded <= _MARK:
+        before, composed = _joined(out, begin, to, point) if how == PLAIN else (to, 0)
+        if composed == 0 and folded == _PART:
+            before, composed = to, point
+        return _moved(dress, at, put_point(out, before, composed) if composed > 0 else to, dress.begins)
     if folded == _STRIKE and to > begin:
         to -= 1
     elif folded == _DASH:
@@ -449,6 +519,9 @@ def _command(text: Bytes, at: int, end: int, how: int, out: Bytes, dress: Dress)
     flags, to = flags_of(text, at, name_end), dress.to
     if how == MATHEMATICAL and flags & SAYS:
         flags = 0
+    if flags & BOX and how == PLAIN and not (flags & PAINT and _is_held(dress)):
+        at = skip_arguments(text, name_end, end) if flags & PAINT else _skip_options(text, name_end, end)
+        return _box(text, at, end, out, dress)
     if flags & (WRAPPER | PAINT):
         if flags & WRAPPER:
             brace = skip(text, name_end, end, SPACES)
@@ -458,15 +531,6 @@ def _command(text: Bytes, at: int, end: int, how: int, out: Bytes, dress: Dress)
         if behind < end and text[behind] == ascii.BRACE_OPEN:
             return _opened(dress, behind + 1, True)
         return _moved(dress, behind, to, dress.begins)
-    if flags & BOX and how == PLAIN:
-        to = copy(_OPEN_BOX, 0, len(_OPEN_BOX), out, to)
-        at = skip(text, name_end, end, SPACES)
-        stop, bare = _held_end(text, at, end), dress.bare
-        if stop > at:
-            bare = stop
-            out[to] = ascii.BRACE_OPEN
-            to += 1
-        return Dress(at, to, False, dress.depth, dress.dressed, dress.may_strike, bare, dress.boxes)
     if how != PLAIN:
         return _moved(dress, at, copy(text, dress.at, at, out, to), False)
     if flags & ARROW:
@@ -474,7 +538,56 @@ def _command(text: Bytes, at: int, end: int, how: int, out: Bytes, dress: Dress)
         return _moved(dress, name_end, to, dress.begins)
     if flags & DROPPED:
         return _put(dress, name_end - dress.at, ascii.BLANK, dress.begins, out)
+    if not flags & OPERATOR and (at - dress.at) % 2 == 0:
+        return _put(dress, at - dress.at, ascii.BLANK, dress.begins, out)  # it breaks the line before a word
     return _put(dress, at - dress.at, ascii.BACKSLASH, False, out)
+
+
+@step
+def _is_held(dress: Dress) -> bool:
+    """Whether a brace is open that is shown, as of a box: colours within it paint a part of what it holds."""
+    all_dressed = (1 << min(dress.depth, _MAX_DEPTH)) - 1
+    return dress.bare > dress.at or dress.dressed & all_dressed != all_dressed
+
+
+@kernel
+def _skip_options(text: Bytes, at: int, end: int) -> int:
+    """The offset after groups in brackets, if braces follow: ``\\framebox[2cm][c]{4}``; else ``at``."""
+    stop = at
+    while True:
+        first = skip(text, stop, end, SPACES)
+        if first < end and text[first] == ascii.BRACE_OPEN:
+            return first
+        if first == end or text[first] != ascii.SQUARE_OPEN:
+            return at
+        stop = skip(text, first + 1, min(first + _MAX_GROUP, end), _IN_OPTIONS)
+        if stop == end or text[stop] != ascii.SQUARE_CLOSE:
+            return at
+        stop += 1
+
+
+@kernel
+def _box(text: Bytes, at: int, end: int, out: Bytes, dress: Dress) -> Dress:
+    """A box, which holds what is at ``at``."""
+    to = copy(_OPEN_BOX, 0, len(_OPEN_BOX), out, dress.to)
+    at = skip(text, at, end, SPACES)
+    stop, bare = _held_end(text, at, end), dress.bare
+    if stop > at:
+        bare = stop
+        out[to] = ascii.BRACE_OPEN
+        to += 1
+    return Dress(at, to, False, dress.depth, dress.dressed, dress.may_strike, bare, dress.boxes)
+
+
+@kernel
+def _behind_length(text: Bytes, at: int, end: int) -> int:
+    """The offset after a length in brackets, as a line break has it: ``[-0.5 em]``; else ``at``."""
+    if at == end or text[at] != ascii.SQUARE_OPEN:
+        return at
+    unit = skip(text, at + 1, min(at + _MAX_LENGTH, end), _OF_LENGTH)
+    stop = skip(text, unit, min(unit + 2, end), LETTERS)
+    is_length = unit > at + 1 and stop == unit + 2 and stop < end and text[stop] == ascii.SQUARE_CLOSE
+    return stop + 1 if is_length else at
 
 
 @kernel
@@ -485,6 +598,11 @@ def _escape(text: Bytes, at: int, end: int, how: int, out: Bytes, dress: Dress) 
         return _moved(dress, at, copy(text, dress.at, at, out, dress.to), dress.begins)
     if is_feed(byte):
         return _put(dress, size, ascii.BLANK, dress.begins, out)
+    if DIGITS[byte]:
+        return _put(dress, size, ascii.BLANK, dress.begins, out)
+    behind = _behind_length(text, at, end) if size > 1 else at
+    if behind > at:
+        return _put(dress, behind - dress.at, ascii.BLANK, dress.begins, out)
     if _UNSHOWN[byte]:
         return _moved(dress, at + 1, dress.to, dress.begins)
     if _BLANKS[byte]:
@@ -512,7 +630,8 @@ def _tag(text: Bytes, end: int, out: Bytes, dress: Dress) -> Dress:
     if after == ascii.BAR and begins_with(text, at, end, _BOX_CLOSES):
         out[dress.to] = ascii.BRACE_CLOSE
         at += len(_BOX_CLOSES)
-        depth, boxes = max(dress.depth - 1, 0), dress.boxes - 1
+        closes = dress.boxes > 0  # else it is a stray one
+        depth, boxes = max(dress.depth - closes, 0), dress.boxes - closes
         return Dress(
             at, dress.to + 1, dress.begins, depth, dress.dressed, dress.may_strike, dress.bare, boxes
         )

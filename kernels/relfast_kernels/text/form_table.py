@@ -11,7 +11,10 @@ from typing import Final, NamedTuple
 
 class Language(NamedTuple):
     """Words between blanks: ``labels`` name the answer, ``links`` tie it to its value, ``joins`` add a second
-    value, ``fillers`` may stand between; a value ends before ``ends``: "12 because …", "12 for n = 3"."""
+    value, ``fillers`` may stand between; a value ends before ``ends``: "12 because …", "12 for n = 3".
+
+    All languages share one table: a word here acts in every text; before adding a short word, try it in
+    English."""
 
     name: str
     labels: str
@@ -36,7 +39,7 @@ LANGUAGES: Final = (
     ),
     Language(
         "Chinese",
-        "答案 最终答案 正确答案 结论 选项",
+        "答案 最终答案 正确答案 答 结论 选项",
         "是 为 选 应为 选择 应该是 就是",
         "或 和 或者",
         "第 选项 答案",
@@ -67,7 +70,7 @@ LANGUAGES: Final = (
         "Russian", "ответ", "это", "или и", "вариант правильный", "потому поскольку когда если где при для"
     ),
     Language("Japanese", "答え 解答 回答 正解 最終回答", "は", "または と", "選択肢", "なぜなら"),
-    Language("Korean", "정답 답 정답은 답은 최종답", "은 는", "또는", "선택지", "왜냐하면"),
+    Language("Korean", "정답 답 최종답", "은 는", "또는", "선택지", "왜냐하면"),
 )
 
 QUALIFIED: Final = "one correct missing right"
@@ -78,6 +81,9 @@ QUALIFIERS: Final = "the my our final correct right best missing overall"
 
 AUXILIARIES: Final = "would must should will"
 """Verbs that count before *be*, and nowhere else: what *could* be is no answer."""
+BE: Final = "be"
+IT: Final = "it that"
+"""What is chosen, before a link: "it is 4"."""
 
 NOUNS: Final = "answer option choice panel candidate number"
 """Nouns of a choice, right before it, or right after an ordinal."""
@@ -112,7 +118,9 @@ ADVERBS: Final = "maybe perhaps possibly also either even then else"
 YES, NO = "yes", "no"
 
 TAGS: Final = "answer final_answer solution result"
-BOXES: Final = "boxed fbox framebox bbox"
+BOXES: Final = "boxed fbox framebox bbox colorbox fcolorbox"
+"""TeX commands around a final answer; those of colours (`PAINTS`) are none within another one."""
+assert all(3 <= len(box) < 20 for box in BOXES.split())  # what `relfast_kernels.text.dress` reads of a name
 BOX_TOKENS: Final = "<|begin_of_box|>", "<|end_of_box|>"
 """GLM's marks around a final answer: a box like those of TeX."""
 
@@ -138,7 +146,7 @@ PAINTS: Final = (
 """TeX commands whose arguments are not shown, but for one behind others: ``\\textcolor{red}{4}`` is 4."""
 DROPPED: Final = (
     "left right big bigg quad qquad enspace thinspace hfill strut mathstrut noindent item centering therefore"
-    " checkmark square blacksquare qed"
+    " checkmark square blacksquare qed newline linebreak par smallskip medskip bigskip hline nonumber notag"
 )
 OPERATORS: Final = (
     "times cdot div pm mp frac dfrac tfrac cfrac binom sqrt over mod bmod pmod ast star circ bullet plus"

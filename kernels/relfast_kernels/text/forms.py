@@ -49,7 +49,7 @@ _TIES, _BRACKETS, _STOPS = byte_set(":=|->"), byte_set("{})"), byte_set(",.!?")
 _FILLS_LIST: Final = byte_set(" \"'([#{\\:\n")
 """The same between joined values."""
 _BEFORE_JOINED: Final = byte_set(" \"'([\\")
-_JOINED_BY: Final = byte_set(",/&")
+_JOINED_BY: Final = byte_set(",;/&")
 _CLOSES, _ENDS_TAG, _ENDS_NAME = byte_set(")]}"), byte_set(">\n"), byte_set("/\n")
 _PAUSES: Final = byte_set(" ,:")
 _AFTER_CHOICE: Final = byte_set(" )]:-")
@@ -165,6 +165,7 @@ def _over_bracket(text: Bytes, low: int, byte: int, look: _Look) -> _Look:
         if pos - 1 == low or not is_alnum(text[pos - 2]):
             return _on(look, pos - 1, seen)
         first, flags = word_before(text, low, pos - 1)
+        # with or without its backslash, which JSON may have eaten
         start = first - 1 if first > low and text[first - 1] == ascii.BACKSLASH else first
         return _Look(start, pos, seen, look.fillers, IS_BOX if flags & BOX else NO_FORM)
     opening = ascii.BRACE_OPEN if byte == ascii.BRACE_CLOSE else ascii.ROUND_OPEN
@@ -311,7 +312,7 @@ def _begins_line(text: Bytes, low: int, at: int) -> bool:
 
 @kernel
 def own_tag(text: Bytes, low: int, start: int, stop: int, end: int) -> tuple[int, int]:
-    """Start and end of a tag that is itself a yes or no (``<yes>``); -1: it is none."""
+    """Start and end of a tag that is itself a value (``<yes>``, ``<4>``); -1: it is none."""
     first = skip_back(text, low, start, BLANKS)
     stop = skip(text, stop, end, BLANKS)
     if stop + 1 < end and text[stop] == ascii.SLASH:
@@ -372,7 +373,8 @@ def chain(
         if here >= end:
             return several, at
         byte = int(text[here])
-        comma = byte == ascii.COMMA
+        comma = byte == ascii.COMMA or byte == ascii.SEMICOLON
+        either = False  # "and/or"
         if _JOINED_BY[byte]:
             here += 1
         else:
@@ -382,17 +384,18 @@ def chain(
             if stop <= here or stop > end or not flags_of(text, here, stop) & JOINS:
                 return several, at
             here = stop
+            either = True
         other, stop, is_own = 0, here, False
         steps = 0
         while here < end and steps < _MAX_BETWEEN:
             steps += 1
             byte = int(text[here])
-            if byte == ascii.LF and not (text[here - 1] == ascii.COMMA and at < here):
+            if byte == ascii.LF and not (comma and _JOINED_BY[text[here - 1]] and at < here):
                 break
             other, stop, _ = value_at(text, low, here, end, kind)
             if other != 0:
                 break
-            if _FILLS_LIST[byte]:
+            if _FILLS_LIST[byte] or (byte == ascii.SLASH and either):
                 here += 1
             elif byte == ascii.LESS:
                 here += 1

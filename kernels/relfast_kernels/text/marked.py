@@ -38,8 +38,9 @@ from relfast_kernels.text.values import flags_at, is_wide, word_end
 from relfast_kernels.text.words import ENDS, FILLER, LINK, flags_of
 
 FORM_ROOM: Final = 64
+"""Room beyond twice a text in the work space of an entry."""
 FORM_FENCES: Final = 2 * MAX_FENCES
-"""Room beyond twice a text in the work space of an entry, and numbers of its result."""
+"""Numbers for the places of fences."""
 MAX_HELD: Final = 2_000
 """The most bytes that a box or a tag holds."""
 MAX_TRIES: Final = 50
@@ -51,8 +52,9 @@ _CLOSING: Final = byte_set(")]}")
 _STOPS: Final = byte_set(".!?")
 _BEHIND_STOP: Final = byte_set("\"')]}$ ")
 _BETWEEN: Final = byte_set(" {>:=|\n" + chr(HASHES) + chr(FENCED))
-"""What may stand before all that a form holds; and what never does, being a part of it."""
+"""What may stand before all that a form holds."""
 _BRACKETS: Final = byte_set("\"'([#")
+"""What never does, being a part of it."""
 _OPENERS: Final = byte_set(" (")
 _WHITE: Final = byte_set(" \n")
 _TRAILING: Final = byte_set(" ,;:-\n")

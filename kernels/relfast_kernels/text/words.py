@@ -49,8 +49,8 @@ def _flags() -> dict[str, int]:
         table.ARROWS), (PAINT, table.PAINTS), (OPERATOR, table.OPERATORS), (COUNTS, table.COUNTING),
         (POWER, table.POWERS), (SAYS, table.SAYING),
         (LAYOUT, table.LAYOUT), (BREAK, table.BREAKS), (CELL, table.CELLS), (STRUCK, table.STRUCK), (BE,
-        "be"),
-        (IT, "it that"), (WEAK, table.WEAK),
+        table.BE),
+        (IT, table.IT), (WEAK, table.WEAK),
     ):  # fmt: skip
         for word in words.split():
             flags[word] = flags.get(word, 0) | bit

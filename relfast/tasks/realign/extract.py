@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
-from relfast_kernels.text.form_table import COUNTING, LANGUAGES, POWERS
+from relfast_kernels.text.form_table import BOX_TOKENS, BOXES, COUNTING, LANGUAGES, POWERS, TAGS
 
 from relfast.answers import same_answer
 from relfast.answers.reading import MAX_CHARS, read
@@ -132,11 +132,24 @@ _LEADING: Final = re.compile(
 )
 """A number at the beginning, followed by words: "18 dollars a day", not "4 or 6", "4 to 6" or "4 squared"."""
 
-_BESIDE: Final = re.compile(
-    r"\\f?boxed\s?\{([^{}\n]{1,200})\}[ \t$*\\\)]{0,6}(?:[,;/]|\bor\b|\band\b)"
-    r"[ \t$*\\(]{0,6}(?:(?:or|and)\b)?[ \t$*\\(]{0,6}$"
+_IN_BRACES: Final = r"((?:[^{}\n]|\{[^{}\n]{0,80}\}){1,200})"
+_IN_ANGLES: Final = r"\s?([^<>\n]{1,200})\s?"
+_OPTIONS: Final = r"(?:\s?\[[^\[\]\n]{0,80}\]|\{[^{}\n]{0,80}\}(?=\{)){0,3}"
+_BOX_OPENS, _BOX_CLOSES = map(re.escape, BOX_TOKENS)
+_HELD: Final = (
+    rf"\\(?:{'|'.join(BOXES.split())}){_OPTIONS}\s?\{{{_IN_BRACES}\}}"
+    rf"|<(?:{'|'.join(TAGS.split())})>{_IN_ANGLES}</[a-z_]{{1,20}}>"
+    rf"|{_BOX_OPENS}{_IN_ANGLES}{_BOX_CLOSES}"
 )
-"""A box right before another box: if their values differ, neither is the final answer."""
+_JOINS: Final = "|".join(
+    rf"(?<!\w){join}(?!\w)" if join < "\u2e80" else join
+    for join in " ".join(language.joins for language in LANGUAGES).split()
+)
+_BESIDE: Final = re.compile(
+    rf"(?:{_HELD})[ \t$*\\)]{{0,6}}(?:[,;/&]|{_JOINS})[ \t$*\\(/]{{0,6}}(?:{_JOINS})?[ \t$*\\(]{{0,6}}$",
+    re.IGNORECASE,
+)
+"""A box or tag right before another one: if their values differ, neither is the final answer."""
 
 
 class FinalAnswer(NamedTuple):
@@ -160,7 +173,7 @@ def read_final_answer(text: str, *, reference: bool = False) -> FinalAnswer:
     if form is not None:
         value = _of_label(form.content) if form.kind == "label" else form.content
         beside = _BESIDE.search(text, max(0, form.start - 300), form.start)
-        if beside is not None and not reference and not same_answer(value, beside[1]):
+        if beside is not None and not reference and not same_answer(value, beside[beside.lastindex or 0]):
             return FinalAnswer(None, reason="several_answers")
         if len(value) > MAX_CHARS or read(value).spelled:
             return FinalAnswer(form.content, value)

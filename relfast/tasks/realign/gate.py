@@ -22,6 +22,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 from relfast_kernels.align import cosines
+from relfast_kernels.text.form_table import BOX_TOKENS, BOXES, TAGS
 
 from relfast.support.deadlines import Deadlines
 
@@ -45,7 +46,9 @@ MIN_WORDS: Final = 4
 
 _TOKEN: Final = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?|[-+*/=<>^×÷−√%]")
 _NOT_SAID: Final = re.compile(
-    r"<<[^<>]*>>|\*\*|(?<=\d),(?=\d{3})|\\(?:left|right|text|mathrm|boxed|frac|dfrac|quad|begin|end)\b"
+    r"<<[^<>]*>>|\*\*|(?<=\d),(?=\d{3})"
+    rf"|\\(?:left|right|text|mathrm|{'|'.join(BOXES.split())}|frac|dfrac|quad|begin|end)\b"
+    rf"|{'|'.join(map(re.escape, BOX_TOKENS))}|</?(?:{'|'.join(TAGS.split())})>"
 )
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z]|[$\\(*])|(?<=[。！？])")
 _SIGNS: Final = frozenset("+*/=<>^×÷−√%-")
