@@ -121,9 +121,18 @@ def put_text(data: Bytes, at: int, end: int, out: Bytes, to: int) -> int:
     while at < end:
         block = load(data, at)
         store(block, out, to)
+        begin, stop = at, min(at + WIDTH, end)
         # no block begins within an escape
-        plain = min(first(equal(block, BACKSLASH)), end - at)
-        at, to = at + plain, to + plain
-        while at < end and data[at] == BACKSLASH:
-            at, to = put_escape(data, at, end, out, to)
+        opening, _ = _escapes(equal(block, BACKSLASH), np.uint64(0))
+        while opening != 0:
+            place = begin + first(opening)
+            opening &= opening - _ONE
+            if place >= stop:
+                break
+            if place >= at:  # else it is the second half of a surrogate pair
+                at, to = put_escape(data, place, end, out, to + place - at)
+                store(load(data, at), out, to)
+        if at < stop:
+            to += stop - at
+            at = stop
     return to

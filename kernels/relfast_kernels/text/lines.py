@@ -582,20 +582,6 @@ def judge_text(judging: Judging) -> int:
 
 
 @kernel
-def _forget_texts(scan: Scan, line: Ints, begun: int) -> None:
-    """Free the scratch space of a scored line, which begins at ``begun``, but for its id: so the texts of all
-    lines are written to the same few pages, which stay in the processor's cache."""
-    records, scratch, state = scan.records, scan.scratch, scan.state
-    first, stop, end = line[LINE_RECORD], state[STATE_RECORDS], begun
-    if first < stop and records[first, RECORD_ID_PLACE] == IN_SCRATCH:
-        end = copy(scratch, records[first, RECORD_ID], records[first, RECORD_ID_END], scratch, begun)
-    for number in range(first, stop):
-        if records[number, RECORD_ID_PLACE] == IN_SCRATCH:
-            records[number, RECORD_ID], records[number, RECORD_ID_END] = begun, end
-    state[STATE_USED] = end
-
-
-@kernel
 def scan_lines(scan: Scan) -> int:
     """Read the lines of a block, from the one on that ``scan.state`` says; how many have been read."""
     data, lines, state = scan.data, scan.lines, scan.state
@@ -612,7 +598,6 @@ def scan_lines(scan: Scan) -> int:
         if not _room_for(row, scan.golds, -1, state[STATE_USED] + spare, scan.scratch):
             state[STATE_WANTS] = WANTS_SCRATCH
             break
-        begun = state[STATE_USED]
         kind = _project_line(scan, count)
         if kind == _NO_ROOM:
             state[STATE_WANTS] = WANTS_RECORDS
@@ -620,8 +605,6 @@ def scan_lines(scan: Scan) -> int:
         row[LINE_KIND] = kind
         if kind == FIELDS and scan.settings[SET_IS_GOLD] == 0:
             _score_line(scan, row, state[STATE_RECORDS])
-            if row[LINE_KIND] == FAST and scan.settings[SET_DETAILS] == 0:
-                _forget_texts(scan, row, begun)
         at = row[LINE_END] + 1
         count += 1
     lines[count, LINE_RECORD] = state[STATE_RECORDS]
