@@ -102,9 +102,7 @@ class Record(Plain):
 
     def unscored(self, status: Status, kind: str, message: str) -> Score:
         """The row of this record when it has no score: see `relfast.records.unscored`."""
-        score = unscored(self.index, self.id, self.task, self.sample, status, kind, message)
-        score.prompt = self.prompt
-        return score
+        return Score.of(self, status, None, None, {}, _error(kind, message))
 
 
 T = TypeVar("T")
@@ -176,6 +174,50 @@ class Score(Plain):
     pred: str | None = None
     prompt: str | None = None
 
+    @classmethod
+    def of(
+        cls,
+        record: Record,
+        status: Status,
+        correct: bool | None,
+        reward: float | None,
+        metrics: dict[str, Any],
+        error: dict[str, str] | None = None,
+        vote: str | int | None = None,
+        pred: str | None = None,
+    ) -> Score:
+        """The row of a record. Every row that has a record is made here, where all that a row says about its
+        record is read off it."""
+        if record.cut_off and status in SCORED:
+            metrics = {**metrics, CUT_OFF: True}
+        return cls(
+            record.index,
+            record.id,
+            record.task,
+            record.sample,
+            status,
+            correct,
+            reward,
+            metrics,
+            error,
+            vote,
+            pred,
+            record.prompt,
+        )
+
+    def own(self, record: Record) -> Score:
+        """A copy of this row, which several records of one task may share, as the row of this record."""
+        return Score.of(
+            record,
+            self.status,
+            self.correct,
+            self.reward,
+            self.metrics.copy(),
+            self.error,
+            self.vote,
+            self.pred,
+        )
+
     def to_row(self) -> dict[str, Any]:
         """The row as it stands in the output file, with its keys in the documented order, which the kernel
         that writes rows has too (`relfast_kernels.text.rows`, `relfast.engine.columns.text_rows`)."""
@@ -197,19 +239,16 @@ CUT_OFF: Final = "cut_off"
 """A member of the ``metrics`` of rows whose response was cut off before it began: true, else not there."""
 
 
-def told_cut_off(score: Score) -> Score:
-    """The row of an empty response, which says that the tokens ran out before the response began."""
-    return replace(score, metrics={**score.metrics, CUT_OFF: True}) if score.status in SCORED else score
-
-
 def unscored(
-    record_index: int, record_id: Any, task: str | None, sample: int, status: Status, kind: str, message: str
+    index: int, id: Any, task: str | None, sample: int, status: Status, kind: str, message: str
 ) -> Score:
-    """A row without a score; ``kind`` and ``message`` (made one line of 500 characters at most) say why."""
-    message = " ".join(message.split())[:500]
-    return Score(
-        record_index, record_id, task, sample, status, None, None, {}, {"type": kind, "message": message}
-    )
+    """The row of an input that did not become a record; ``kind`` and ``message`` (made one line of 500
+    characters at most) say why it has no score."""
+    return Score(index, id, task, sample, status, None, None, {}, _error(kind, message))
+
+
+def _error(kind: str, message: str) -> dict[str, str]:
+    return {"type": kind, "message": " ".join(message.split())[:500]}
 
 
 ENDINGS: Final[Mapping[str, str]] = {

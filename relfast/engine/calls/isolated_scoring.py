@@ -12,7 +12,6 @@ from typing import Any
 from relfast.engine.calls.incoming import not_plain
 from relfast.engine.calls.pending import Counts, PendingScore, ScoreCache, key_of
 from relfast.engine.calls.record_pools import RecordPool
-from relfast.engine.columns.kernel_scoring import own
 from relfast.engine.columns.scoring import Scoring, failed
 from relfast.json_text import plain
 from relfast.records import Record, Score
@@ -127,7 +126,7 @@ class IsolatedScoring:
             new.pop()  # another call has begun it meanwhile
         if isinstance(known, Score):
             self._counts["scored_before"]()
-            return own(known, record.index, record.id, record.sample)
+            return known.own(record)
         self._counts["shared"]()
         return known
 

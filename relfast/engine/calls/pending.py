@@ -15,8 +15,7 @@ from hashlib import blake2b
 from itertools import count
 from typing import Any, Final
 
-from relfast.engine.columns.kernel_scoring import own
-from relfast.records import STATUSES, Extracted, Record, Score, Status, told_cut_off
+from relfast.records import STATUSES, Extracted, Record, Score, Status
 from relfast.tasks import TASKS
 
 EVENTS: Final = ("scored_before", "shared")
@@ -194,5 +193,5 @@ def delivered(begun: Score | PendingScore, entry: Record | Score | None) -> Scor
     """The row of an entry; waits for it if it is pending."""
     if isinstance(begun, PendingScore):
         assert isinstance(entry, Record)
-        begun = own(begun.result(), entry.index, entry.id, entry.sample)
-    return told_cut_off(begun) if isinstance(entry, Record) and entry.cut_off else begun
+        return begun.result().own(entry)
+    return begun

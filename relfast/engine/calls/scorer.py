@@ -21,7 +21,7 @@ import warnings
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, Final, Unpack, overload
+from typing import Any, Final, Unpack, cast, overload
 
 from relfast.engine.calls.incoming import Columns, check_records, columns_of, flaw_of, response_in
 from relfast.engine.calls.isolated_scoring import IsolatedScoring
@@ -29,7 +29,7 @@ from relfast.engine.calls.micro_batches import MicroBatcher
 from relfast.engine.calls.needs import level_of_caller, log_unscored
 from relfast.engine.calls.pending import Begun, Counts, PendingScore, delivered
 from relfast.engine.calls.unscored import checked_on_error, value_of
-from relfast.engine.columns.kernel_scoring import MAX_CHARS, MAX_MOLECULES, own, tell
+from relfast.engine.columns.kernel_scoring import MAX_CHARS, MAX_MOLECULES, tell
 from relfast.engine.columns.scoring import Scoring
 from relfast.engine.files.io.reader import read_gold
 from relfast.engine.job import Job, JobKeywords, OnError, make_job, workers_of
@@ -217,7 +217,7 @@ class Scorer:
             The question's text. SeqBench reads it, and under ``strict`` each task whose
             `Task.strict_needs` contains ``question``.
         """
-        return own(self.kept_score(task, answer, response, question))
+        return _copied(self.kept_score(task, answer, response, question))
 
     def reward(
         self, task: str | None, answer: object, response: object, question: object = None
@@ -381,7 +381,7 @@ class Scorer:
             The sequences differ in length, or one of them is a single text or answer.
         """
         kept = self.kept_scores(tasks, answers, responses, questions=questions)
-        return ScoreBatch.of([own(row, at) for at, row in enumerate(kept)])
+        return ScoreBatch.of([*map(_copied, kept, range(len(kept)))])
 
     def rewards(
         self,
@@ -513,6 +513,11 @@ class Scorer:
 
 
 _NOTHING: Final = (NULL, NO_CONTENT, NO_ASSISTANT)
+
+
+def _copied(row: Score, index: int = 0) -> Score:
+    """A copy of a row that other responses may share, with this index, which the caller may change."""
+    return row.own(Record(index, None, cast(str, row.task), None, None))
 
 
 def _is_of_unknown_task(score: Score) -> bool:

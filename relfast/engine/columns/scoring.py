@@ -25,7 +25,7 @@ from relfast.engine.job import Job
 from relfast.errors import RelfastError
 from relfast.formats import Entry
 from relfast.json_text import Undecodable, decode_object
-from relfast.records import Outcome, Place, Record, Score, Verdict, timed_out_verdict, told_cut_off, unscored
+from relfast.records import Outcome, Place, Record, Score, Verdict, timed_out_verdict, unscored
 from relfast.support.deadlines import Deadlines
 from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.base import MAX_TEXTS, Task
@@ -166,8 +166,8 @@ class Scoring:
             task = TASKS[name]
             records = [entry for entry in (entries[at] for at in places) if isinstance(entry, Record)]
             scores = self._singly(task, records) if one_by_one else self._fast_first(task, records)
-            for at, record, score in zip(places, records, scores, strict=True):
-                results[at] = told_cut_off(score) if record.cut_off else score
+            for at, score in zip(places, scores, strict=True):
+                results[at] = score
         return (score for score in results if score is not None)
 
     def _together(self, task: Task, records: Sequence[Record]) -> list[Score]:
@@ -186,7 +186,7 @@ class Scoring:
             # one record made the batch fail: score each alone, so that only that one fails
             self.detours.add(f"a batch of {task.name}", error)
             return self._singly(task, records)
-        return [self.score_of(task, *pair) for pair in zip(records, outcomes, strict=True)]
+        return [self.row_of(task, *pair) for pair in zip(outcomes, records, strict=True)]
 
     @contextmanager
     def _guarding(self, task: Task, place: Place | None = None) -> Iterator[None]:
@@ -229,7 +229,7 @@ class Scoring:
         return [
             record.unscored(*timed_out_verdict(timeout))
             if outcome is None
-            else self.score_of(task, record, outcome)
+            else self.row_of(task, outcome, record)
             for record, outcome in zip(records, outcomes, strict=True)
         ]
 
@@ -282,7 +282,7 @@ class Scoring:
                     scores += self._within(task, [record])
                     continue
                 with self._guarding(task, (record.index, record.sample)):
-                    scores.append(self.score_of(task, record, self.outcomes(task, [record])[0]))
+                    scores.append(self.row_of(task, self.outcomes(task, [record])[0], record))
             except MemoryError:
                 if not isinstance(self.guard, NoGuard):
                     raise  # the record is tried again in a new worker, which has all its memory free
@@ -316,26 +316,16 @@ class Scoring:
             raise RuntimeError(f"{task.name} gave {len(outcomes)} scores for {len(records)} records")
         return outcomes
 
-    def score_of(self, task: Task, record: Record, outcome: Outcome) -> Score:
-        """The row of a record from its outcome."""
-        score = self.row_of(task, outcome, record.index, record.id, record.sample)
-        score.prompt = record.prompt
-        return score
-
-    def row_of(self, task: Task, outcome: Outcome, index: int = 0, id: Any = None, sample: int = 0) -> Score:
-        """The row of an outcome: for the record with this index, id and sample, or without these as a row
-        that many records share."""
+    def row_of(self, task: Task, outcome: Outcome, record: Record | None = None) -> Score:
+        """The row of a record's outcome, or without a record one that many share (`Score.own`)."""
+        record = record or Record(0, None, task.name, None, None)
         if outcome.error is not None:
-            kind = outcome.error_type
-            return unscored(index, id, task.name, sample, "invalid_record", kind, outcome.error)
+            return record.unscored("invalid_record", outcome.error_type, outcome.error)
         metric = self._reward_metric[task.name]
         value = outcome.correct if metric == "correct" else outcome.metrics.get(metric)
         metrics = {**outcome.metrics, **outcome.details} if self.job.details else outcome.metrics
-        return Score(
-            index,
-            id,
-            task.name,
-            sample,
+        return Score.of(
+            record,
             "ok" if outcome.found else "no_answer",
             outcome.correct,
             None if value is None else float(value),
