@@ -9,10 +9,36 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Final, Generic, Literal, NamedTuple, Self, TypeVar, get_args
+from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, Self, TypeVar, get_args
 
 from relfast.parameters import Choice, Flag, Marks, parameter, parameters_of
-from relfast.support.plain import Plain
+
+
+class Plain:
+    """The base of plain data classes: ``repr`` and ``==`` by the fields, as a dataclass has them; not
+    hashable.
+
+    `dataclasses` generates and compiles ``__init__``, ``__repr__`` and ``__eq__`` for each class, which takes
+    a good part of a short run. With ``@dataclass(slots=True, repr=False, eq=False)`` a subclass compiles only
+    the first, which alone is called often, and inherits the two others.
+    """
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def __repr__(self) -> str:
+        fields = self.__dataclass_fields__
+        shown = (f"{name}={getattr(self, name)!r}" for name, field in fields.items() if field.repr)
+        return f"{type(self).__qualname__}({', '.join(shown)})"
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        fields = self.__dataclass_fields__
+        names = [name for name, field in fields.items() if field.compare]
+        # compared as lists, as dataclasses compare tuples: identical objects (a NaN, say) count as equal
+        return [getattr(self, name) for name in names] == [getattr(other, name) for name in names]
+
 
 Place = tuple[int, int]
 """A record's place in the run: line index and sample."""

@@ -29,7 +29,7 @@ from relfast_kernels.isomers import ENTER, Isomers
 from relfast.chem import molecule  # noqa: F401 -- silences RDKit's log
 from relfast.chem.kept import read_kept, write_kept
 from relfast.errors import UsageError
-from relfast.support.interrupts import uninterrupted
+from relfast.support.system import uninterrupted
 
 VALENCES: Final = {"C": 4, "N": 3, "O": 2, "S": 2, "F": 1, "Cl": 1, "Br": 1, "I": 1}
 """Valence of each element. The order, highest valence first, is the order of atoms in the search."""

@@ -17,7 +17,7 @@ from relfast_kernels.caches.cache import COMPILE_VARIABLE, OFF
 from relfast_kernels.compiled import making, native
 
 from relfast.cli.progress import ProgressReporter, Status
-from relfast.support.cores import usable_cores
+from relfast.support.system import usable_cores
 from relfast.tasks import TASKS
 
 if TYPE_CHECKING:

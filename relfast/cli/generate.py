@@ -17,8 +17,8 @@ from relfast.engine.columns.segments import pieces
 from relfast.engine.files.io.foreign import refuse_output
 from relfast.engine.files.io.writer import encoder
 from relfast.errors import UsageError
-from relfast.support.cores import default_workers, usable_cores
 from relfast.support.outputs import STDOUT, keep_apart, whole_file
+from relfast.support.system import default_workers, usable_cores
 from relfast.tasks import TASKS, Task, find_task
 
 RECORDS_PACKED: Final = 1_024

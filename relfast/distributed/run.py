@@ -37,8 +37,7 @@ from relfast.errors import (
 from relfast.json_text import Undecodable, decode_object, encode_indented
 from relfast.stats.summary import Summary, Tally
 from relfast.stats.unusable import Cause, Unusable
-from relfast.support.growing import GrowingFile, check_settings
-from relfast.support.outputs import keep_apart
+from relfast.support.outputs import GrowingFile, check_settings, keep_apart
 
 PART_BYTES: Final = 64 * 2**20
 """Bytes of input of a shard: a second's work of a text task, minutes of chemistry. That is large enough to

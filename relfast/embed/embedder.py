@@ -18,8 +18,8 @@ from relfast.embed import THREADS_VARIABLE, cache
 from relfast.embed.adding import resolve
 from relfast.embed.models import Model
 from relfast.embed.session import Session
-from relfast.support.cores import number_in, usable_cores
 from relfast.support.deadlines import Deadlines
+from relfast.support.system import number_in, usable_cores
 
 TOKENS_PER_BATCH: Final = 1024
 """Maximum tokens of a batch (one call of the runtime): enough rows for efficient matrix products, few

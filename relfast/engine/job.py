@@ -26,7 +26,7 @@ from relfast.formats import DIALECTS
 from relfast.formats.hints import why_unknown
 from relfast.parameters import Choice, Flag, Whole, declared, number_of, parameters_of
 from relfast.records import Policy as Policy
-from relfast.support.cores import default_workers
+from relfast.support.system import default_workers
 from relfast.tasks import TASKS, get_task
 from relfast.tasks.options import AllOptions
 from relfast.tasks.options import OptionKeywords as OptionKeywords

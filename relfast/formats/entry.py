@@ -20,7 +20,7 @@ from relfast.formats.failure import (
 )
 from relfast.formats.paths import MISSING
 from relfast.formats.table import REASONS_OF_MESSAGES
-from relfast.support.plain import Plain
+from relfast.records import Plain
 
 
 @dataclass(slots=True, repr=False, eq=False)

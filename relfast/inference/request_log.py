@@ -21,8 +21,14 @@ from typing import Any, Final
 
 from relfast.errors import UsageError
 from relfast.json_text import Undecodable, decode_object, encode_row
-from relfast.support.growing import GrowingFile, check_settings
-from relfast.support.outputs import is_stream, refuse_existing, write_json, writing
+from relfast.support.outputs import (
+    GrowingFile,
+    check_settings,
+    is_stream,
+    refuse_existing,
+    write_json,
+    writing,
+)
 
 Row = dict[str, Any]
 _Place = tuple[int, int]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from relfast.records import CUT_OFF, SCORED, STATUSES, Score
+from relfast.records import CUT_OFF, SCORED, STATUSES, Plain, Score
 from relfast.stats.samples import (
     FURTHER,
     SAMPLE,
@@ -23,7 +23,6 @@ from relfast.stats.samples import (
     key_of,
 )
 from relfast.stats.sums import add_columns, add_counts, units_of
-from relfast.support.plain import Plain
 from relfast.tasks import TASKS
 from relfast.tasks.facts import Metric
 

@@ -33,8 +33,8 @@ from relfast.errors import UsageError
 from relfast.records import STOPPED, Score, fault_of, unscored
 from relfast.rewards import shared
 from relfast.stats.summary import Tally
-from relfast.support import cores
-from relfast.support.cores import usable_cores
+from relfast.support import system
+from relfast.support.system import usable_cores
 
 # whom a death is blamed on
 
@@ -232,8 +232,8 @@ MANY = 64
 def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty tree of control groups, on a machine with many cores."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(MANY)))
-    monkeypatch.setattr(cores, "_CGROUPS", tmp_path / "fs")
-    monkeypatch.setattr(cores, "_OWN_CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(system, "_CGROUPS", tmp_path / "fs")
+    monkeypatch.setattr(system, "_OWN_CGROUPS", tmp_path / "cgroup")
     return tmp_path
 
 
@@ -268,7 +268,7 @@ def test_quotas(groups: Path, files: dict[str, str], expected: int) -> None:
     for name, text in files.items():
         (groups / name).parent.mkdir(parents=True, exist_ok=True)
         (groups / name).write_text(text, "utf-8")
-    assert cores.usable_cores() == expected
+    assert system.usable_cores() == expected
 
 
 def test_workers_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ from relfast.formats import steps
 from relfast.formats.table import DIALECTS, Dialect, Form
 from relfast.json_text import decode_object
 from relfast.seqbench import generate
-from relfast.support.memory import lazy_memory
+from relfast.support.system import lazy_memory
 from relfast.tasks import TASKS, get_task
 from relfast.tasks.options import AllOptions
 

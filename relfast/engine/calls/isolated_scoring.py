@@ -15,7 +15,7 @@ from relfast.engine.calls.record_pools import RecordPool
 from relfast.engine.columns.scoring import Scoring, failed
 from relfast.json_text import plain
 from relfast.records import Record, Score
-from relfast.support.cores import usable_cores
+from relfast.support.system import usable_cores
 from relfast.tasks.base import Task
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from relfast.engine.calls.scorer import Scorer
 from relfast.engine.job import AdapterKeywords
-from relfast.support.cores import default_workers
+from relfast.support.system import default_workers
 
 WORKERS: Final = 1
 """Default number of workers of a process's reward functions, without ``workers`` and ``RELFAST_WORKERS``.

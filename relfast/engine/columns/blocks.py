@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from relfast.support.plain import Plain
+from relfast.records import Plain
 
 Fault = tuple[str, str]
 """Type and message of the error of a line that cannot be scored."""

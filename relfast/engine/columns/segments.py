@@ -13,9 +13,8 @@ from typing import Final, TypeVar
 
 from relfast.engine.columns.blocks import Block
 from relfast.json_text import encode_row
-from relfast.records import Score
+from relfast.records import Plain, Score
 from relfast.stats.tally import Tally
-from relfast.support.plain import Plain
 
 Tell = Callable[[str], None]
 """A function that takes a line of progress messages (``-v``). Any thread may call it; it must not raise."""

@@ -32,7 +32,7 @@ from relfast.json_text import encode_row
 from relfast.records import Score
 from relfast.stats.samples import SAMPLE
 from relfast.stats.summary import Tally
-from relfast.support.memory import lazy_memory
+from relfast.support.system import lazy_memory
 from relfast.tasks.text_scorer import numbers, outcome_of
 
 ROW_BYTES: Final = 256

@@ -25,11 +25,10 @@ from relfast.engine.isolated.pool import Pool
 from relfast.engine.job import Job
 from relfast.engine.signature import embedder_of, signature
 from relfast.errors import ResumeMismatchError, UsageError
-from relfast.records import Score
+from relfast.records import Plain, Score
 from relfast.stats.samples import SampleStore, votes_of, with_votes
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.stats.unusable import Cause
-from relfast.support.plain import Plain
 from relfast.tasks import TASKS
 
 

@@ -22,8 +22,8 @@ from relfast.errors import Damaged, InputError, RelfastError, UsageError
 from relfast.formats import detect
 from relfast.json_text import Undecodable, decode_object
 from relfast.stats.summary import Summary
-from relfast.support.cores import usable_cores
 from relfast.support.outputs import is_stream, keep_apart, own_outputs
+from relfast.support.system import usable_cores
 
 
 def default_output(inputs: Sequence[str], sources: Sequence[Source]) -> str:

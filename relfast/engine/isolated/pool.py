@@ -31,7 +31,7 @@ from relfast.engine.isolated.protocol import WorkItem
 from relfast.engine.job import Job
 from relfast.errors import WorkerError
 from relfast.records import Place
-from relfast.support.cores import usable_cores
+from relfast.support.system import usable_cores
 
 GRACE_SECONDS: Final = 10.0
 """How long after its deadline a silent worker is killed by the parent. Normally the operating system's timer
