@@ -125,7 +125,7 @@ async def areward(
     UnscoredError
         The response has no score, and ``on_error`` is ``"raise"``.
     """
-    from relfast.engine.calls.of_process import shared_scorer
+    from relfast.engine.calls.scorer import shared_scorer
     from relfast.engine.calls.unscored import checked_on_error, value_of
 
     on_error = checked_on_error(options.pop("on_error", None))

@@ -13,7 +13,7 @@ from relfast.cli.compiling import Compiling
 from relfast.cli.main import NamedGroup
 from relfast.cli.parameters import options_of
 from relfast.cli.progress import ProgressReporter, Status, counted_status
-from relfast.engine.columns.segments import pieces
+from relfast.engine.columns.blocks import pieces
 from relfast.engine.files.io.foreign import refuse_output
 from relfast.engine.files.io.writer import encoder
 from relfast.errors import UsageError

@@ -81,7 +81,7 @@ def command(
     output and nothing else does; table and progress go to stderr.
     """
     from relfast.cli.progress import ProgressReporter
-    from relfast.engine.columns.segments import tell_nobody
+    from relfast.engine.columns.blocks import tell_nobody
     from relfast.engine.files.io.writer import ConsumerGone
     from relfast.engine.files.score_files import score_files
     from relfast.engine.job import make_job

@@ -20,7 +20,7 @@ from typing import Any, Final
 from relfast.distributed.cluster import Cluster
 from relfast.distributed.shards import NOTES, Assignment, Done, Method, Shard, cut, place, suffix_of
 from relfast.distributed.storage import DRAFT, Folder, expand, is_url
-from relfast.engine.columns.segments import Tell, tell_nobody
+from relfast.engine.columns.blocks import Tell, tell_nobody
 from relfast.engine.files.io.commit_log import fingerprint
 from relfast.engine.files.io.parquet import require_parquet
 from relfast.engine.files.io.sources import STDIN, find_sources, paths_in

@@ -22,9 +22,9 @@ from pydantic import BaseModel, Field
 
 from relfast import __version__
 from relfast.embed.adding import resolve
-from relfast.engine.calls.needs import Needs
 from relfast.engine.calls.pending import Begun
 from relfast.engine.calls.scorer import Scorer
+from relfast.engine.calls.unscored import Needs
 from relfast.engine.job import OnError
 from relfast.errors import TooManyError, UsageError
 from relfast.json_text import encode_row

@@ -19,7 +19,7 @@ from relfast_kernels.compiled import making, native
 from relfast_kernels.layouts import GOLD_MEMBERS, NUMBERS_REPEAT
 
 from relfast.engine.columns import scoring, text_gold
-from relfast.engine.columns.segments import Detours
+from relfast.engine.columns.blocks import Detours
 from relfast.engine.columns.text_gold import KnownGold
 from relfast.engine.columns.text_table import can_hold
 from relfast.engine.files.score_files import score_files

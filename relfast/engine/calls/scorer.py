@@ -19,20 +19,19 @@ import threading
 import time
 import warnings
 import weakref
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, Final, Unpack, cast, overload
 
 from relfast.engine.calls.incoming import Columns, check_records, columns_of, flaw_of, response_in
 from relfast.engine.calls.isolated_scoring import IsolatedScoring
-from relfast.engine.calls.micro_batches import MicroBatcher
-from relfast.engine.calls.needs import level_of_caller, log_unscored
-from relfast.engine.calls.pending import Begun, Counts, PendingScore, delivered
-from relfast.engine.calls.unscored import checked_on_error, value_of
+from relfast.engine.calls.pending import Begun, Counts, MicroBatcher, PendingScore, delivered
+from relfast.engine.calls.unscored import checked_on_error, level_of_caller, log_unscored, value_of
 from relfast.engine.columns.kernel_scoring import MAX_CHARS, MAX_MOLECULES, tell
 from relfast.engine.columns.scoring import Scoring
 from relfast.engine.files.io.reader import read_gold
-from relfast.engine.job import Job, JobKeywords, OnError, make_job, workers_of
+from relfast.engine.job import AdapterKeywords, Job, JobKeywords, OnError, make_job, workers_of
 from relfast.errors import RelfastError, TooManyError, UnknownTaskError
 from relfast.formats import filter_of
 from relfast.formats.entry import no_text
@@ -41,6 +40,7 @@ from relfast.json_text import once_decoded
 from relfast.records import Record, Score, unscored
 from relfast.results import ScoreBatch
 from relfast.support.deadlines import WorkingClock
+from relfast.support.system import default_workers
 from relfast.tasks import TASKS, find_task, get_task, infer_task
 from relfast.tasks.base import Task
 
@@ -535,9 +535,55 @@ each one's records would be charged for the time of the other's."""
 _alive: weakref.WeakSet[Scorer] = weakref.WeakSet()
 
 
+# the scorers of a process: one for each set of options, behind its reward functions
+
+WORKERS: Final = 1
+"""Default number of workers of a process's reward functions, without ``workers`` and ``RELFAST_WORKERS``.
+
+Trainers run many processes that score (verl eight, by default) on one machine, and kernels score nearly all
+chemistry without a worker: one, started when first needed, is enough for the rest."""
+
+_scorers: dict[str, Scorer] = {}
+_shared_lock = threading.Lock()
+
+
+def shared_scorer(options: AdapterKeywords) -> Scorer:
+    """This process's scorer with these options, made at the first call.
+
+    Raises
+    ------
+    UsageError, UnknownTaskError
+        An option that cannot be used.
+    """
+    key = repr(sorted(options.items()))
+    scorer = _scorers.get(key)
+    if scorer is None:
+        with _shared_lock:
+            scorer = _scorers.get(key)
+            if scorer is None:
+                settled: AdapterKeywords = {"workers": default_workers(WORKERS), **options}
+                scorer = _scorers[key] = Scorer(**settled)
+    return scorer
+
+
+def stats_of_process() -> dict[str, int]:
+    """`relfast.Scorer.stats` summed over the scorers behind this process's reward functions."""
+    total: Counter[str] = Counter()
+    for scorer in list(_scorers.values()):
+        total.update(scorer.stats())
+    return dict(total)
+
+
+def close_shared() -> None:
+    """End the workers behind this process's reward functions; a later call starts new ones."""
+    for scorer in list(_scorers.values()):
+        scorer.close()
+
+
 def _renew_all() -> None:
-    global _embedding_turn
-    _embedding_turn = threading.Lock()
+    """In a forked child, where threads that may have held a lock do not exist."""
+    global _embedding_turn, _shared_lock
+    _embedding_turn, _shared_lock = threading.Lock(), threading.Lock()
     for scorer in list(_alive):
         scorer._after_fork()
 

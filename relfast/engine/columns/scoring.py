@@ -17,10 +17,10 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
+from relfast.engine.columns.blocks import Detours, pieces
 from relfast.engine.columns.gold_records import GoldRecords
 from relfast.engine.columns.kernel_scoring import MAX_CHARS, Failed, KernelScoring
 from relfast.engine.columns.rows import entry_of, records_of
-from relfast.engine.columns.segments import Detours, pieces
 from relfast.engine.job import Job
 from relfast.errors import RelfastError
 from relfast.formats import Entry

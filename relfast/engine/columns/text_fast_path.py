@@ -37,9 +37,9 @@ from relfast_kernels.layouts import (
     SET_STRIP,
 )
 
+from relfast.engine.columns.blocks import Segment, encoded, pieces
 from relfast.engine.columns.projection import Projection, SaidGold
 from relfast.engine.columns.scoring import Scoring
-from relfast.engine.columns.segments import Segment, encoded, pieces
 from relfast.engine.columns.text_block import ScannedBlock, kinds_of, without_gold
 from relfast.engine.columns.text_gold import TASK_BY_NUMBER, Golds, KnownGold
 from relfast.engine.columns.text_rows import RowWriter

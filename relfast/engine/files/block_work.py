@@ -9,8 +9,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from relfast.engine.columns.blocks import Block
-from relfast.engine.columns.segments import Segment
+from relfast.engine.columns.blocks import Block, Segment
 from relfast.engine.files.block_scoring import segment_of
 from relfast.engine.isolated.failures import Death, Failures, blamed
 from relfast.engine.isolated.pool import SLOW_SECONDS, Pool

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 
-from relfast.engine.columns.blocks import Block
+from relfast.engine.columns.blocks import Block, Blocks, Detours, Segment, Tell, tell_nobody
 from relfast.engine.columns.scoring import EMBEDDED, Scoring
-from relfast.engine.columns.segments import Blocks, Detours, Segment, Tell, tell_nobody
 from relfast.engine.files.block_scoring import BlockScoring
 from relfast.engine.files.block_work import score_on_pool
 from relfast.engine.files.first_causes import FirstCauses

@@ -9,8 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from relfast.embed import CACHE_VARIABLE
-from relfast.engine.columns.blocks import Block
-from relfast.engine.columns.segments import Tell, tell_nobody
+from relfast.engine.columns.blocks import Block, Tell, tell_nobody
 from relfast.engine.files.io.commit_log import JOURNAL_SUFFIX, fingerprint, growing
 from relfast.engine.files.io.filters import Filters
 from relfast.engine.files.io.foreign import refuse_output

@@ -1,6 +1,6 @@
 """What happens when a worker dies: which record is blamed, which are tried again, and what the row says.
 
-The same rules hold for the blocks of a file (`block_work`) and for the records of rewards (`record_pools`):
+The same rules hold for the blocks of a file (`block_work`) and for the records of rewards (`RecordPool`):
 
 - The record in flight is blamed. If none was in flight and the worker had a single record or line, that one
   is blamed, unless the worker was ended from outside.

@@ -22,8 +22,8 @@ from typing import Any, Final
 from relfast_kernels.caches.cache import report
 
 from relfast.embed import vectors_cache
+from relfast.engine.columns.blocks import Tell, tell_nobody
 from relfast.engine.columns.gold_records import Repeated
-from relfast.engine.columns.segments import Tell, tell_nobody
 from relfast.engine.isolated import protocol as wire
 from relfast.engine.isolated.failures import FROM_OUTSIDE, LOST, Death, Died
 from relfast.engine.isolated.forkserver import START_SECONDS, ForkServer, ServerGone
