@@ -56,7 +56,7 @@ def evaluate_response(
     policy
         ``reference`` or ``strict``.
     **options
-        Further fields of `relfast.tasks.options.AllOptions`.
+        Further fields of `relfast.tasks.AllOptions`.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def score(records: Iterable[Mapping[str, Any]], **options: Unpack[ScorerKeywords
     """Score records (dicts in any input dialect); one `Score` per sample, in order.
 
     Options: ``workers`` (default: usable cores; started when a record first needs one), ``timeout``,
-    ``policy``, ``rewards``, ``details``, ``task`` and the fields of `relfast.tasks.options.AllOptions`.
+    ``policy``, ``rewards``, ``details``, ``task`` and the fields of `relfast.tasks.AllOptions`.
     """
     from relfast.engine.calls.scorer import Scorer
 

@@ -58,7 +58,7 @@ class Options:
     resume.
 
     A task with further options declares them in a subclass, which its functions take;
-    `relfast.tasks.options.AllOptions` holds the options of all tasks.
+    `relfast.tasks.AllOptions` holds the options of all tasks.
     """
 
     policy: Policy = parameter(

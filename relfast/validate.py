@@ -23,7 +23,7 @@ from relfast.inference.requests import completed
 from relfast.json_text import LongLine, decode_text
 from relfast.records import Policy
 from relfast.tasks import TASKS, Task, find_task, infer_task
-from relfast.tasks.facts import Problem, kind_of, shown
+from relfast.tasks.base import Problem, kind_of, shown
 
 DOCUMENTED: Final = {name: task for name, task in TASKS.items() if task.gold.check is not None}
 """The tasks whose record format is documented."""
@@ -86,7 +86,7 @@ def _undocumented(record: Any) -> Task | None:
 
 
 def lacks_of(record: Any) -> list[str]:
-    """What `relfast.tasks.facts.Metric.lacks` says about a good record's gold, read as published."""
+    """What `relfast.tasks.base.Metric.lacks` says about a good record's gold, read as published."""
     task = _undocumented(record)
     told = [] if task is None else [metric for metric in task.metric_objects if metric.lacks]
     if not told:

@@ -10,8 +10,7 @@ from typing import Any
 from corpora import b1_names, rel_records
 
 from relfast.records import Outcome, Record
-from relfast.tasks import get_task
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions, get_task
 from relfast.validate import check_record
 
 PLACES = {

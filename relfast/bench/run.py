@@ -29,12 +29,10 @@ from relfast.errors import (
     UsageError,
 )
 from relfast.inference.client import Prompt
-from relfast.inference.header import read_header
 from relfast.inference.replies import Completion
-from relfast.inference.request_log import RequestCounts
+from relfast.inference.request_log import RequestCounts, read_header
 from relfast.inference.requests import Request, Wordings, read_requests
 from relfast.inference.run import Place, Plan, complete_records
-from relfast.realign.aligner import StepAligner
 from relfast.realign.benchmark import Judge, solve_and_judge
 from relfast.report.canvas import STYLES, Style, drawn_in
 from relfast.report.page import check_packages
@@ -44,6 +42,7 @@ from relfast.stats.summary import Summary
 from relfast.support.outputs import keep_apart, write_json
 from relfast.tasks import TASKS, find_task
 from relfast.tasks.base import resolve
+from relfast.tasks.realign.alignment import StepAligner
 
 REPORT_DIR: Final = "report"
 RESULTS_FILE: Final = "results.json"

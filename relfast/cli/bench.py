@@ -17,7 +17,7 @@ from relfast.cli.report import style_of, style_options
 from relfast.cli.run import ASKING, Asking, asking_options, settings_of, tell_failures
 from relfast.errors import UsageError
 from relfast.realign import DEFAULT_LLM_API_ENDPOINT
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

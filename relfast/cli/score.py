@@ -17,7 +17,7 @@ from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
 from relfast.support.outputs import STDOUT, write_json
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions
 
 if TYPE_CHECKING:
     from relfast.cli.progress import ProgressReporter

@@ -18,8 +18,7 @@ from relfast.engine.calls.scorer import stats_of_process as stats
 from relfast.engine.calls.unscored import Formless, Needs, checked_on_error, log_unscored, value_of, worths
 from relfast.engine.job import AdapterKeywords, OnError
 from relfast.errors import UnscoredError, UsageError
-from relfast.formats.entry import last_user_said
-from relfast.formats.messages import plain_messages
+from relfast.formats.entry import last_user_said, plain_messages
 from relfast.formats.stored import gold_of, held
 from relfast.records import Score
 from relfast.tasks import TASKS, find_task

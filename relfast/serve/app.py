@@ -34,9 +34,8 @@ from relfast.rewards.queries import samples_of, with_unreadable
 from relfast.rewards.shared import Row as Sample
 from relfast.rewards.shared import columns_of_rows, read_sample, shares
 from relfast.serve.access import OPEN_PATHS, Access
-from relfast.serve.bodies import BodyRoute
 from relfast.serve.docs import HEADERS, docs_page
-from relfast.serve.limits import Gate
+from relfast.serve.limits import BodyRoute, Gate
 from relfast.serve.metrics import Metrics
 from relfast.serve.nemo_gym import SeedRequest, VerifyAnswer, VerifyRequest, described_by, record_of
 

@@ -30,7 +30,7 @@ from relfast.tasks.base import resolve
 if TYPE_CHECKING:
     from relfast.stats.lengths import Lengths
     from relfast.stats.samples import SampleStore
-    from relfast.tasks.facts import ShownTable
+    from relfast.tasks.base import ShownTable
 
 
 @dataclass(slots=True, repr=False, eq=False)

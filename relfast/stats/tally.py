@@ -24,7 +24,7 @@ from relfast.stats.samples import (
 )
 from relfast.stats.sums import add_columns, add_counts, units_of
 from relfast.tasks import TASKS
-from relfast.tasks.facts import Metric
+from relfast.tasks.base import Metric
 
 _T = TypeVar("_T")
 
@@ -37,7 +37,7 @@ class TaskTally(Plain):
     """Counts of the rows of one task.
 
     ``rewards`` and the values of ``sums`` are (number of rows with a value, sum in units of
-    `relfast.stats.sums`). ``cells`` is the table of the task's `relfast.tasks.facts.Breakdown`, if it has
+    `relfast.stats.sums`). ``cells`` is the table of the task's `relfast.tasks.base.Breakdown`, if it has
     one: for each cell the number of rows, then the count of each flag and the sum (units) of each number.
     ``cut_off`` counts responses that were cut off before they began.
     """

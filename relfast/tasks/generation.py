@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 from relfast.errors import RelfastError, UsageError
 from relfast.parameters import Whole
 from relfast.records import POLICIES, Outcome, Record
+from relfast.tasks import AllOptions
 from relfast.tasks.base import KernelScorer, Task
-from relfast.tasks.options import AllOptions
 
 _OPTIONS: Final = tuple(AllOptions(policy=policy) for policy in POLICIES)
 

@@ -13,8 +13,7 @@ from relfast_kernels.caches.cache import user_cache
 from relfast_kernels.compiled import native
 
 from relfast.chem import isomers as module
-from relfast.chem.isomers import formula_of, hill, is_strained, isomers, parse_formula
-from relfast.chem.kept import kept_name, write_kept
+from relfast.chem.isomers import formula_of, hill, is_strained, isomers, kept_name, parse_formula, write_kept
 from relfast.errors import UsageError
 
 KNOWN = {

@@ -29,7 +29,7 @@ from relfast.engine.columns.scoring import Scoring
 from relfast.engine.job import Job
 from relfast.records import Score
 from relfast.support.deadlines import Deadlines, WorkingClock
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions
 from relfast.tasks.realign import verify
 
 GOLD = {"benchmark_solution": "First 2 + 2 = 4.\nThen 4 + 1 = 5.\nSo \\boxed{5}."}

@@ -29,8 +29,7 @@ from relfast.formats.table import DIALECTS, Dialect, Form
 from relfast.json_text import decode_object
 from relfast.seqbench import generate
 from relfast.support.system import lazy_memory
-from relfast.tasks import TASKS, get_task
-from relfast.tasks.options import AllOptions
+from relfast.tasks import TASKS, AllOptions, get_task
 
 
 @pytest.fixture(scope="session")

@@ -71,7 +71,7 @@ class Scorer:
     **options
         As in `relfast.score`: ``policy``, ``timeout`` (s per record, from the start of its scoring; 0 or
         None: no limit), ``rewards``, ``details``, ``task``, and the fields of
-        `relfast.tasks.options.AllOptions`.
+        `relfast.tasks.AllOptions`.
 
     Raises
     ------

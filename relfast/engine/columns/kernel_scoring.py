@@ -12,9 +12,8 @@ from typing import Final
 
 from relfast.json_text import is_plain, once_decoded
 from relfast.records import Outcome, Record, Score
-from relfast.tasks import TASKS
+from relfast.tasks import TASKS, AllOptions
 from relfast.tasks.base import MAX_TEXTS, KernelScorer, Task
-from relfast.tasks.options import AllOptions
 
 MAX_CHARS: Final = 1_000_000
 """Longest response that kernels score."""
