@@ -24,8 +24,7 @@ import numpy as np
 import numpy.typing as npt
 from rdkit import Chem, rdBase
 from rdkit.Chem import rdMolDescriptors
-from relfast_kernels.caches.cache import user_cache
-from relfast_kernels.caches.trust import UntrustedError
+from relfast_kernels.caches import UntrustedError, user_cache
 from relfast_kernels.compiled import native
 from relfast_kernels.isomers import ENTER, Isomers
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from relfast_kernels.caches.cache import COMPILE_VARIABLE, OFF
+from relfast_kernels.caches import COMPILE_VARIABLE, OFF
 from relfast_kernels.compiled import making, native
 
 from relfast.cli.progress import ProgressReporter, Status

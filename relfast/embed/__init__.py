@@ -14,7 +14,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from relfast_kernels.caches.cache import Cache, user_cache
+from relfast_kernels.caches import Cache, user_cache
 
 from relfast.support.system import turn_off_telemetry
 

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypedDict, Unpack
 
-from relfast_kernels.caches.cache import COMPILE_VARIABLE, OFF
+from relfast_kernels.caches import COMPILE_VARIABLE, OFF
 from relfast_kernels.layouts import ALL_IDS_REPEAT, NUMBERS_REPEAT
 
 from relfast.errors import UsageError, did_you_mean

@@ -9,7 +9,7 @@ import pytest
 from corpora import rel_records
 from hostile_cache import give_away
 from rdkit import Chem
-from relfast_kernels.caches.cache import user_cache
+from relfast_kernels.caches import user_cache
 from relfast_kernels.compiled import native
 
 from relfast.chem import isomers as module

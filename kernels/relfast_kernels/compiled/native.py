@@ -26,8 +26,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from relfast_kernels.caches.cache import COMPILE_VARIABLE, OFF, QUIET_VARIABLE, Cache, user_cache
-from relfast_kernels.caches.trust import UntrustedError
+from relfast_kernels.caches import COMPILE_VARIABLE, OFF, QUIET_VARIABLE, Cache, UntrustedError, user_cache
 
 try:
     # the module behind hashlib; hashlib itself loads OpenSSL, which takes longer than all that is done here
@@ -43,9 +42,9 @@ _ROOT: Final = Path(__file__).parent.parent
 UNITS: Final = {
     "text": "text/entries.py",
     "maze": "maze/entries.py",
-    "smiles": "smiles/entries.py",
-    "mcs": "mcs/entries.py",
-    "motif": "motif/entries.py",
+    "smiles": "smiles/table.py",
+    "mcs": "mcs/pairs.py",
+    "motif": "motif/grow.py",
     "tags": "tags/entries.py",
     "align": "align.py",
     "isomers": "isomers.py",

@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from relfast_kernels.caches.cache import QUIET_VARIABLE
+from relfast_kernels.caches import QUIET_VARIABLE
 
 from relfast.engine.isolated.failures import LOST
 from relfast.support.system import block_interrupts, uninterrupted

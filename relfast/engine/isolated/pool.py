@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from relfast_kernels.caches.cache import report
+from relfast_kernels.caches import report
 
 from relfast.embed import vectors_cache
 from relfast.engine.columns.blocks import Tell, tell_nobody
