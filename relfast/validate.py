@@ -20,7 +20,7 @@ from relfast.errors import InputError
 from relfast.formats import read_row
 from relfast.formats.paths import MISSING
 from relfast.inference.requests import completed
-from relfast.json_text import LongLine, decode_text
+from relfast.json_text import BOM, LongLine, decode_text
 from relfast.records import Policy
 from relfast.tasks import TASKS, Task, find_task, infer_task
 from relfast.tasks.base import Problem, kind_of, shown
@@ -30,8 +30,6 @@ DOCUMENTED: Final = {name: task for name, task in TASKS.items() if task.gold.che
 
 _NAMES: Final = tuple(DOCUMENTED)
 DOMAINS: Final = tuple(dict.fromkeys(task.gold.domain for task in DOCUMENTED.values()))
-
-_BOM: Final = b"\xef\xbb\xbf"
 
 
 class Flaw(NamedTuple):
@@ -189,7 +187,7 @@ class FileCheck:
             yield Flaw(path, number, Problem("", line.said))
             return
         if number == 1:
-            line = line.removeprefix(_BOM)
+            line = line.removeprefix(BOM)
         if not line.strip():
             return
         self.n_records += 1

@@ -133,9 +133,10 @@ def _models(specs: Sequence[str], api: str | None, mock: bool, asking: dict[str,
     UsageError
         There is none, one has no server, or two have the same folder.
     """
-    from relfast.bench.run import MOCK, MockAsker, Model, Spec
+    from relfast.bench.run import MockAsker, Model, Spec
     from relfast.inference.client import Endpoint
     from relfast.inference.run import Plan
+    from relfast.realign.benchmark import MOCK
 
     if mock and specs:
         raise UsageError("--mock stands in for a model: name none")

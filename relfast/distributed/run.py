@@ -37,7 +37,7 @@ from relfast.errors import (
 from relfast.json_text import Undecodable, decode_object, encode_indented
 from relfast.stats.summary import Summary, Tally
 from relfast.stats.unusable import Cause, Unusable
-from relfast.support.outputs import GrowingFile, check_settings, keep_apart
+from relfast.support.outputs import GrowingFile, check_modes, check_settings, keep_apart
 
 PART_BYTES: Final = 64 * 2**20
 """Bytes of input of a shard: a second's work of a text task, minutes of chemistry. That is large enough to
@@ -90,8 +90,7 @@ def score_on_ray(
     UsageError, InputError, OutputError, WorkerError
         As for files on one machine.
     """
-    if resume and overwrite:
-        raise UsageError("--resume and --overwrite exclude each other")
+    check_modes(resume, overwrite)
     if STDIN in inputs or output == STDIN:
         raise UsageError("stdin and stdout are of one machine: with --engine ray name files and a folder")
     count_of("part_bytes", part_bytes, 1)

@@ -32,6 +32,7 @@ from relfast.inference.requests import Request
 from relfast.json_text import Undecodable, decode_object, encode_row
 from relfast.support.outputs import (
     GrowingFile,
+    check_modes,
     check_settings,
     is_stream,
     refuse_existing,
@@ -40,7 +41,7 @@ from relfast.support.outputs import (
 )
 
 Row = dict[str, Any]
-_Place = tuple[int, int]
+_Span = tuple[int, int]
 
 SETTINGS_SUFFIX: Final = ".run.json"
 """Suffix of the file beside the rows with their settings, which must be equal in a resumed run."""
@@ -150,13 +151,12 @@ class RequestLog:
         self.path = path
         self._key, self._failed, self._partial, self._piece = key, failed, partial, piece
         self._settings = settings
-        self._places: dict[Hashable, _Place] = {}
-        self._before: dict[Hashable, list[_Place]] = {}
+        self._places: dict[Hashable, _Span] = {}
+        self._before: dict[Hashable, list[_Span]] = {}
         self._stale = False
         self._held: list[Row] = []
         self._synced = time.monotonic()
-        if resume and overwrite:
-            raise UsageError("--resume and --overwrite exclude each other")
+        check_modes(resume, overwrite)
         if is_stream(str(path)):
             raise UsageError(
                 f"{path} is no file; responses need one, which is sorted at the end and can be resumed"
@@ -215,7 +215,7 @@ class RequestLog:
                 self._file.sync()
             self._synced = now
 
-    def _note(self, row: Row, place: _Place) -> None:
+    def _note(self, row: Row, place: _Span) -> None:
         """Note where a row of this run stands."""
         key = self._key(row)
         if self._piece(row):
@@ -265,7 +265,7 @@ class RequestLog:
     def _write_settings(self) -> None:
         write_json(self._settings_path, self._settings)
 
-    def _all_places(self) -> list[_Place]:
+    def _all_places(self) -> list[_Span]:
         return sorted([*self._places.values(), *chain.from_iterable(self._before.values())])
 
     @property
@@ -308,7 +308,7 @@ class RequestLog:
         if sum(b - a for a, b in places) != start:
             self._replace(places)
 
-    def _replace(self, places: list[_Place]) -> None:
+    def _replace(self, places: list[_Span]) -> None:
         """Write the rows at these places to a new file, and replace the old file by it."""
         ends = accumulate(end - start for start, end in places)
         moved = {(a, b): (end - (b - a), end) for (a, b), end in zip(places, ends, strict=True)}

@@ -45,6 +45,12 @@ TABLE_ROWS_SUFFIX: Final = ".rows.jsonl"
 row by row and cut back."""
 
 
+def check_modes(resume: bool, overwrite: bool) -> None:
+    """Raise `UsageError` if an output is to be both continued and started over."""
+    if resume and overwrite:
+        raise UsageError("--resume and --overwrite exclude each other")
+
+
 def ends_with(path: str, *endings: str) -> bool:
     """Whether a path has one of these endings, in upper or lower case: what is written depends on it."""
     return path.lower().endswith(endings)

@@ -19,6 +19,10 @@ MAX_RECORDS: Final = 10_000_000
 """Maximum records per run: ids have five digits or more, and ten million records of REL-A1 are 30 GB."""
 
 
+MOCK_SKILL: Final = 0.5
+"""Share of questions that a task's mock model knows the answer to."""
+
+
 def stream(task: str, seed: int, index: int, *more: object) -> random.Random:
     """The random stream of one record: the same numbers on every machine, different for every other record.
 

@@ -21,7 +21,7 @@ from relfast.errors import Damaged, InputError, RelfastError, UsageError
 from relfast.formats import detect
 from relfast.json_text import Undecodable, decode_object
 from relfast.stats.summary import Summary
-from relfast.support.outputs import is_stream, keep_apart, own_outputs
+from relfast.support.outputs import check_modes, is_stream, keep_apart, own_outputs
 from relfast.support.system import usable_cores
 
 
@@ -59,8 +59,7 @@ def score_files(
 ) -> Summary:
     """See `relfast.score_file`; ``tell`` gets the lines that ``-v`` prints. The file ``summary`` is written
     by the caller, afterwards."""
-    if resume and overwrite:
-        raise UsageError("--resume and --overwrite exclude each other")
+    check_modes(resume, overwrite)
     workers, shard = workers_of(workers), shard_of(shard)
     limit = None if limit is None else count_of("limit", limit)
     sources = find_sources(inputs, own_outputs(output, JOURNAL_SUFFIX))

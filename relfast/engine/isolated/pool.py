@@ -31,6 +31,7 @@ from relfast.engine.isolated.protocol import WorkItem
 from relfast.engine.job import Job
 from relfast.errors import WorkerError
 from relfast.records import Place
+from relfast.support.deadlines import LEAST_WORK
 from relfast.support.system import usable_cores
 
 GRACE_SECONDS: Final = 10.0
@@ -50,10 +51,6 @@ MAX_KILLED_STARTS: Final = 50
 BLAME_SECONDS: Final = 0.1
 """A record is blamed for a signal from outside, such as SIGKILL, only if it had been scored for this long.
 Linux kills a process for lack of memory, which takes longer to fill; other senders do not know the record."""
-
-LEAST_WORK: Final = 0.1
-"""A record that exceeds its deadline must have used this share of the time as CPU time. It has less if twenty
-processes share the processor or the worker was stopped, and then the deadline says nothing about it."""
 
 _CHECK_SECONDS: Final = 1.0
 
