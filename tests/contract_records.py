@@ -118,4 +118,4 @@ def check_run(records: Iterable[Rec], n: int) -> list[Rec]:
 
 
 def generate(task: str, n: int, seed: int, **parameters: Any) -> list[Rec]:
-    return list(get_task(task).source.generate(task, n, seed, **parameters))
+    return list(get_task(task).generator_module.generate(task, n, seed, **parameters))

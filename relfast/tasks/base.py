@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from relfast.tasks.seqbench.walk import Walk
 
 
-PLACE: Final = "{question}"
+PLACEHOLDER: Final = "{question}"
 """The placeholder for a record's question in a prompt's text."""
 
 
@@ -63,7 +63,7 @@ class Prompt:
         The function ("module:function") that makes the prompt, ``(question, row) -> str``. None: the question
         itself is the prompt.
     text
-        A template that contains `PLACE`; used instead of ``build`` if a prompt only adds fixed words.
+        A template that contains `PLACEHOLDER`; used instead of ``build`` if a prompt only adds fixed words.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Prompt:
         """The prompt sent to a model for a question; ``row`` is the question's row."""
         if self.text is not None:
             # replaced, not formatted: braces of LaTeX and JSON stand as they are
-            return self.text.replace(PLACE, question)
+            return self.text.replace(PLACEHOLDER, question)
         if self.build is None:
             return question
         return str(resolve(self.build)(question, row))
@@ -96,21 +96,21 @@ class Prompt:
         Raises
         ------
         UsageError
-            The text does not contain `PLACE`.
+            The text does not contain `PLACEHOLDER`.
         """
-        if PLACE not in text:
-            raise UsageError(f"{name}: a prompt needs {PLACE} in the place of the record's question")
+        if PLACEHOLDER not in text:
+            raise UsageError(f"{name}: a prompt needs {PLACEHOLDER} in the place of the record's question")
         return cls(name, 0, text=text)
 
     @classmethod
     def boxed(cls, version: int, sentence: str) -> Prompt:
         """The question followed by a sentence that asks for an answer form that ``strict`` reads."""
-        return cls(BOXED, version, text=f"{PLACE}\n\n{sentence}")
+        return cls(BOXED, version, text=f"{PLACEHOLDER}\n\n{sentence}")
 
     @property
     def sentence(self) -> str | None:
         """The sentence that `boxed` adds to a question; None for other prompts."""
-        return self.text.removeprefix(f"{PLACE}\n\n") if self.name == BOXED and self.text else None
+        return self.text.removeprefix(f"{PLACEHOLDER}\n\n") if self.name == BOXED and self.text else None
 
 
 BOXED: Final = "boxed"
@@ -573,7 +573,7 @@ class Task:
                 resolve(name)()
 
     @cached_property
-    def source(self) -> Generator:
+    def generator_module(self) -> Generator:
         """The module that generates records of the task.
 
         Raises

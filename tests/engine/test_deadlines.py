@@ -85,8 +85,10 @@ def scored(
     embedder._memory = MemoryCache(embedder.model.dimensions)
     job = Job(options=AllOptions(embedder=tiny), timeout=timeout)
     scoring = Scoring(job, clock=clock, **more)
-    entries = [entry for at, row in enumerate(records_of(responses)) for entry in scoring.row(row, at)]
-    return list(scoring.entries(entries))
+    entries = [
+        entry for at, row in enumerate(records_of(responses)) for entry in scoring.records_of_row(row, at)
+    ]
+    return list(scoring.scores(entries))
 
 
 def lines(n: int, words: int = 30) -> str:

@@ -19,9 +19,9 @@ from relfast.engine.files.block_scoring import Segment
 from relfast.engine.isolated import forkserver
 from relfast.engine.isolated.failures import (
     ATTEMPTS,
-    IDLE_DEATHS,
     LOST,
     OUT_OF_MEMORY,
+    UNEXPLAINED_DEATHS,
     Death,
     Failures,
     blamed,
@@ -88,12 +88,12 @@ KILLED, TERMINATED = Death(-signal.SIGKILL, PLACE), Death(-signal.SIGTERM, PLACE
         ([TERMINATED, SEGFAULT], ("crashed", "WorkerKilled", "machinery")),
         # a stop of this process or of the worker, and a machine that is overloaded, excuse once
         ([DEADLINE._replace(frozen=True)] * 2, STOPPED_THEN),
-        ([DEADLINE._replace(idle=True)] * 2, STOPPED_THEN),
+        ([DEADLINE._replace(hardly_ran=True)] * 2, STOPPED_THEN),
         ([KILLED._replace(silent=True)] * 2, STOPPED_THEN),
-        ([DEADLINE._replace(idle=True), DEADLINE], ("timeout", "Timeout", "response")),
+        ([DEADLINE._replace(hardly_ran=True), DEADLINE], ("timeout", "Timeout", "response")),
         ([SEGFAULT._replace(frozen=True), *[SEGFAULT] * ATTEMPTS], CRASHED),
         # a crash is one on any machine: only a deadline says less on one that is overloaded
-        ([SEGFAULT._replace(idle=True), SEGFAULT], CRASHED),
+        ([SEGFAULT._replace(hardly_ran=True), SEGFAULT], CRASHED),
     ],
 )
 def test_what_follows_of_deaths(deaths: list[Death], expected: tuple[str, str, str]) -> None:
@@ -124,10 +124,10 @@ def test_whose_fault_other_rows_are() -> None:
 def test_deaths_on_nothing_end_in_giving_up() -> None:
     failures = Failures()
     killed = Death(-signal.SIGKILL, None)
-    assert [failures.idle(killed) for _ in range(IDLE_DEATHS)] == [None] * IDLE_DEATHS
-    assert failures.idle(killed) == "workers keep dying (killed by SIGKILL) on no record at all"
+    assert [failures.unexplained(killed) for _ in range(UNEXPLAINED_DEATHS)] == [None] * UNEXPLAINED_DEATHS
+    assert failures.unexplained(killed) == "workers keep dying (killed by SIGKILL) on no record at all"
     failures.progress()
-    assert failures.idle(killed) is None
+    assert failures.unexplained(killed) is None
     assert failures.attempts == 0
 
 

@@ -174,7 +174,7 @@ def is_kept(unit: str, processor: str) -> bool:
 
 def is_built(unit: str) -> bool:
     """Whether a file with a unit's code exists (it may still turn out to be torn)."""
-    return place_of(unit) is not None
+    return folder_of(unit) is not None
 
 
 def missing() -> list[str]:
@@ -182,7 +182,7 @@ def missing() -> list[str]:
     return [unit for unit in UNITS if not is_built(unit)]
 
 
-def place_of(unit: str) -> Path | None:
+def folder_of(unit: str) -> Path | None:
     """The folder of the file that has a unit's code: the wheel's, or the cache; None without one."""
     return next((file[0].parent for file in _files(unit) if _is_there(file)), None)
 

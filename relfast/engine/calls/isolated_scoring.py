@@ -209,7 +209,7 @@ class RecordWork(WorkItem):
         alone = left[0] if len(left) == 1 else None
         culprit = blamed(death, lambda place: self._left.get(place[0]), alone)
         if culprit is None:
-            if message := self._failures.idle(death):
+            if message := self._failures.unexplained(death):
                 self.failed(WorkerError(message))
                 return ()
         elif verdict := self._failures.blame(death, self._timeout):

@@ -162,9 +162,10 @@ class Begun:
     Parameters
     ----------
     begun
-        The score or pending score of each entry.
-    entries
-        The entries that are scored; an entry with a pending score is a `Record`.
+        The score or pending score of each record.
+    records
+        What is scored: a `Record` each, or the `Score` of one that could not be made, or None where the score
+        is there already.
     counts
         Where `scores` counts each score's status.
     """
@@ -172,10 +173,10 @@ class Begun:
     def __init__(
         self,
         begun: Sequence[Score | PendingScore],
-        entries: Sequence[Record | Score | None],
+        records: Sequence[Record | Score | None],
         counts: Counts,
     ) -> None:
-        self._begun, self._entries, self._counts = begun, entries, counts
+        self._begun, self._records, self._counts = begun, records, counts
 
     async def ended(self) -> None:
         """Return when all are scored, without blocking the event loop or holding a thread."""
@@ -184,17 +185,17 @@ class Begun:
 
     def scores(self) -> list[Score]:
         """The scores in order; waits for those that are pending. Call it once."""
-        scores = [*map(delivered, self._begun, self._entries)]
+        scores = [*map(delivered, self._begun, self._records)]
         for score in scores:
             self._counts[score.status]()
         return scores
 
 
-def delivered(begun: Score | PendingScore, entry: Record | Score | None) -> Score:
-    """The row of an entry; waits for it if it is pending."""
+def delivered(begun: Score | PendingScore, record: Record | Score | None) -> Score:
+    """The row of a record; waits for it if it is pending."""
     if isinstance(begun, PendingScore):
-        assert isinstance(entry, Record)
-        return begun.result().own(entry)
+        assert isinstance(record, Record)
+        return begun.result().own(record)
     return begun
 
 

@@ -135,25 +135,25 @@ class Detours:
             yield f"left to the ordinary way: {what}, {times}: {first}"
 
 
-PIECE: Final = 4_096
+BATCH: Final = 4_096
 """Most records scored at a time: each takes 4 kB until its row is written, and a line can hold millions."""
 
 _T = TypeVar("_T")
 
 
-def pieces(items: Iterable[_T], most: int = PIECE) -> Iterator[list[_T]]:
-    """The items in lists of at most ``most``."""
+def batched(items: Iterable[_T], most: int = BATCH) -> Iterator[list[_T]]:
+    """The items in batches of at most ``most``."""
     left = iter(items)
-    while piece := list(islice(left, most)):
-        yield piece
+    while batch := list(islice(left, most)):
+        yield batch
 
 
 def rows_of(scores: Iterable[Score], tally: Tally) -> bytes:
-    """Output rows of scores, which are added to a tally; only one piece of them is held in memory."""
+    """Output rows of scores, which are added to a tally; only one batch of them is held in memory."""
     rows = []
-    for piece in pieces(scores):
-        rows.append(encoded(piece, tally))
-        tally.add(piece)
+    for batch in batched(scores):
+        rows.append(encoded(batch, tally))
+        tally.add(batch)
     return b"".join(rows)
 
 

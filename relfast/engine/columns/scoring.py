@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
-from relfast.engine.columns.blocks import Detours, pieces
+from relfast.engine.columns.blocks import Detours, batched
 from relfast.engine.columns.gold_records import GoldRecords
 from relfast.engine.columns.kernel_scoring import MAX_CHARS, Failed, KernelScoring
 from relfast.engine.columns.rows import entry_of, records_of
@@ -108,13 +108,15 @@ class Scoring:
         again. ``one_by_one`` guards each record by itself. ``chosen`` is the filter of
         lm-evaluation-harness whose rows are scored.
         """
-        entries = (
-            entry for index, line in enumerate(lines, first_index) for entry in self.line(line, index, chosen)
+        records = (
+            record
+            for index, line in enumerate(lines, first_index)
+            for record in self.records_of_line(line, index, chosen)
         )
-        for piece in pieces(entries):
-            yield from self.entries(piece, verdicts, one_by_one=one_by_one)
+        for batch in batched(records):
+            yield from self.scores(batch, verdicts, one_by_one=one_by_one)
 
-    def line(
+    def records_of_line(
         self, line: bytes, index: int, chosen: str | None = None, most: int = sys.maxsize
     ) -> list[Record | Score]:
         """The records of one line, the first ``most`` of them; none if it is blank."""
@@ -124,9 +126,9 @@ class Scoring:
             row = decode_object(line, EXACT_FIELDS)
         except Undecodable as error:
             return [unscored(index, None, None, 0, "invalid_record", "InvalidJSON", str(error))]
-        return self.row(row, index, chosen, most)
+        return self.records_of_row(row, index, chosen, most)
 
-    def row(
+    def records_of_row(
         self,
         row: Mapping[str, Any] | Entry,
         index: int,
@@ -144,28 +146,28 @@ class Scoring:
             # a dialect failed on something unexpected in the row: its output row says so, the run goes on
             return [unscored(index, None, None, 0, "invalid_record", type(error).__name__, str(error))]
 
-    def entries(
+    def scores(
         self,
-        entries: Sequence[Record | Score],
+        records: Sequence[Record | Score],
         verdicts: Mapping[Place, Verdict] | None = None,
         *,
         one_by_one: bool = False,
     ) -> Iterator[Score]:
-        """Scores of records, in order; an entry that is a `Score` already is returned as it is."""
-        results: list[Score | None] = [entry if isinstance(entry, Score) else None for entry in entries]
+        """Scores of records, in order; the `Score` of one that could not be made is returned as it is."""
+        results: list[Score | None] = [each if isinstance(each, Score) else None for each in records]
         groups: dict[str, list[int]] = {}
-        for at, entry in enumerate(entries):
-            if isinstance(entry, Score):
+        for at, record in enumerate(records):
+            if isinstance(record, Score):
                 continue
-            verdict = verdicts.get((entry.index, entry.sample)) if verdicts else None
+            verdict = verdicts.get((record.index, record.sample)) if verdicts else None
             if verdict is not None:
-                results[at] = entry.unscored(*verdict)
+                results[at] = record.unscored(*verdict)
             else:
-                groups.setdefault(entry.task, []).append(at)
+                groups.setdefault(record.task, []).append(at)
         for name, places in groups.items():
             task = TASKS[name]
-            records = [entry for entry in (entries[at] for at in places) if isinstance(entry, Record)]
-            scores = self._singly(task, records) if one_by_one else self._fast_first(task, records)
+            group = [each for each in (records[at] for at in places) if isinstance(each, Record)]
+            scores = self._singly(task, group) if one_by_one else self._fast_first(task, group)
             for at, score in zip(places, scores, strict=True):
                 results[at] = score
         return (score for score in results if score is not None)
@@ -245,7 +247,7 @@ class Scoring:
         if self.kernels.of(task.name) is None:
             return slow(task, records)
         scores: list[Score | None] = []
-        for some in pieces(records, MAX_TEXTS):
+        for some in batched(records, MAX_TEXTS):
             with self._guarding(task):
                 scores += self.kernels.rows(task.name, some)
         left = [record for record, score in zip(records, scores, strict=True) if score is None]

@@ -108,7 +108,7 @@ class BlockWork(WorkItem):
             single = self._careful and self._stop - self._at == 1
             failures = blamed(death, self._failures_at, self._line_failures if single else None)
             if failures is None:
-                if message := state.failures.idle(death):
+                if message := state.failures.unexplained(death):
                     state.error = WorkerError(message)
             elif failures is self._line_failures:
                 self._blame_line(death)

@@ -164,7 +164,7 @@ def _about_kernels(job: Job) -> str:
 
     from relfast.engine.columns.text_table import can_hold
 
-    places = {unit: native.place_of(unit) for unit in native.UNITS}
+    places = {unit: native.folder_of(unit) for unit in native.UNITS}
     if missing := [unit for unit, place in places.items() if place is None]:
         return f"not compiled: {', '.join(missing)} (relfast warmup compiles them into the cache)"
     where = " and ".join(dict.fromkeys(map(str, places.values())))

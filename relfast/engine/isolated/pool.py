@@ -409,8 +409,8 @@ class Pool:
         killed_by_pool = died.silent or died.too_large
         if status == LOST or (-status in FROM_OUTSIDE and not killed_by_pool and seconds < BLAME_SECONDS):
             place = None
-        idle = worker.worked is not None and worker.worked - worked_before < LEAST_WORK * seconds
-        return Death(status, place, died.silent, worker.frozen, idle, died.too_large)
+        hardly_ran = worker.worked is not None and worker.worked - worked_before < LEAST_WORK * seconds
+        return Death(status, place, died.silent, worker.frozen, hardly_ran, died.too_large)
 
     def _fork_server(self) -> ForkServer:
         with self._changed:

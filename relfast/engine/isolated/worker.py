@@ -161,7 +161,7 @@ def _scores_of(records: Sequence[Record], scoring: Scoring) -> Iterator[list[Sco
     scores: list[Score] = []
     reported = time.monotonic()
     for record in records:
-        scores += scoring.entries([record])
+        scores += scoring.scores([record])
         if time.monotonic() - reported >= REPORT_SECONDS:
             yield scores
             scores, reported = [], time.monotonic()
