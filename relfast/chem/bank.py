@@ -17,8 +17,7 @@ import numpy.typing as npt
 from relfast_kernels.motif.layouts import MAX_ATOMS
 from relfast_kernels.smiles.layouts import MAX_SMILES
 
-from relfast.chem.clean import parse_clean
-from relfast.chem.molecule import Molecule
+from relfast.chem.molecule import Molecule, parse_clean
 from relfast.chem.motif import packed, similar
 from relfast.errors import InputError
 

@@ -47,7 +47,7 @@ class Pair(NamedTuple):
         Atoms of the first, and of the second.
     fingerprint, settled
         Of the second: 32 bits equal for equal graphs (with whole rings for equal clean molecules, as
-        `relfast.chem.clean.vote_of` has them), and whether its graph determines where its hydrogens are.
+        `relfast.chem.molecule.vote_of` has them), and whether its graph determines where its hydrogens are.
     """
 
     bonds: int

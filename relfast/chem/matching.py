@@ -13,9 +13,8 @@ from typing import Any, Final
 from rdkit import Chem
 from rdkit.Chem import rdFMCS
 
-from relfast.chem.clean import parse_clean
 from relfast.chem.common_substructure import COMMON_MOTIFS, largest_common
-from relfast.chem.molecule import CACHED_MOLECULES, DUMMY, Molecule, parse
+from relfast.chem.molecule import CACHED_MOLECULES, DUMMY, Molecule, parse, parse_clean
 from relfast.chem.smiles_table import SmilesTable
 
 SMALL: Final = 32

@@ -21,9 +21,8 @@ from relfast_kernels.compiled import native
 from relfast_kernels.entry import Spare, dtype_of
 from relfast_kernels.motif import layouts
 
-from relfast.chem.clean import parse_clean
 from relfast.chem.matching import contains
-from relfast.chem.molecule import ORDERS, Molecule, parse
+from relfast.chem.molecule import ORDERS, Molecule, parse, parse_clean
 from relfast.support.system import uninterrupted
 
 

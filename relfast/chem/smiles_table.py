@@ -247,7 +247,7 @@ def simple_table() -> SmilesTable | None:
 
 
 def same_clean_molecule(a: str, b: str) -> bool:
-    """Whether two texts certainly are the same clean molecule in the sense of `relfast.chem.clean`, with
+    """Whether two texts certainly are the same clean molecule in the sense of `relfast.chem.molecule`, with
     tautomers apart. False means unknown."""
     table = simple_table()
     if table is None:

@@ -11,7 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from relfast.realign.grading import get_llm_reasoning, grade_correctness_llm
+    from relfast.realign.benchmark import get_llm_reasoning, grade_correctness_llm
     from relfast.report.realign import generate_analysis_report, generate_heatmap
     from relfast.tasks.realign.alignment import StepAligner
 
@@ -23,8 +23,8 @@ _HOMES: Final = {
     "StepAligner": "relfast.tasks.realign.alignment",
     "generate_analysis_report": "relfast.report.realign",
     "generate_heatmap": "relfast.report.realign",
-    "get_llm_reasoning": "relfast.realign.grading",
-    "grade_correctness_llm": "relfast.realign.grading",
+    "get_llm_reasoning": "relfast.realign.benchmark",
+    "grade_correctness_llm": "relfast.realign.benchmark",
 }
 
 __all__ = [

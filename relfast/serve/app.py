@@ -35,8 +35,7 @@ from relfast.rewards.shared import Row as Sample
 from relfast.rewards.shared import columns_of_rows, read_sample, shares
 from relfast.serve.access import OPEN_PATHS, Access
 from relfast.serve.docs import HEADERS, docs_page
-from relfast.serve.limits import BodyRoute, Gate
-from relfast.serve.metrics import Metrics
+from relfast.serve.limits import BodyRoute, Gate, Metrics
 from relfast.serve.nemo_gym import SeedRequest, VerifyAnswer, VerifyRequest, described_by, record_of
 
 MAX_BODY_BYTES: Final = 64 * 2**20

@@ -25,7 +25,7 @@ from relfast.embed.adding import add
 from relfast.errors import InputError, MissingExtraError
 from relfast.realign import get_llm_reasoning, grade_correctness_llm
 from relfast.realign import problems as problem_sources
-from relfast.realign.grading import mock_verdict, parse_verdict, verdict_prompt
+from relfast.realign.benchmark import mock_verdict, parse_verdict, verdict_prompt
 from relfast.realign.problems import BUILT_IN, BUILT_IN_SUBSETS, built_in, from_file, from_hub
 from relfast.tasks.realign.blind import mock_solution
 
@@ -288,9 +288,9 @@ def test_the_seeds_functions(tmp_path: Path) -> None:
 
 
 def test_a_failed_request_is_none_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    from relfast.realign import grading
+    from relfast.realign import benchmark
 
-    monkeypatch.setattr(grading, "Settings", partial(grading.Settings, attempts=1))
+    monkeypatch.setattr(benchmark, "Settings", partial(benchmark.Settings, attempts=1))
     with pytest.warns(RuntimeWarning, match="no solution"):
         assert get_llm_reasoning("q", api_endpoint="http://127.0.0.1:9/v1/completions") is None
     with running(Server(solve=lambda prompt: "")) as silent:

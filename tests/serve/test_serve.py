@@ -29,7 +29,7 @@ from seeds import fresh
 
 import relfast
 from relfast.records import STATUSES
-from relfast.serve.metrics import BUCKETS, Metrics
+from relfast.serve.limits import BUCKETS, Metrics
 
 RECORDS = [
     {"id": f"r{at}", "task": task, "answer": answer, "response": response}

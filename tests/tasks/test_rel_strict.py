@@ -17,8 +17,8 @@ from rdkit import Chem
 from relfast_kernels.text.rel_b import proven
 
 import relfast
-from relfast.chem.clean import parse_clean
 from relfast.chem.common_substructure import COMMON_MOTIFS
+from relfast.chem.molecule import parse_clean
 from relfast.records import Record
 from relfast.tasks import get_task
 from relfast.tasks.display import Shown

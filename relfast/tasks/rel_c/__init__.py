@@ -51,7 +51,7 @@ class RelCOptions(Options):
 
 _COMPARES_MOLECULES: Final[dict[str, Any]] = {
     "can_hang": True,
-    "loads": ("relfast.chem.matching", "relfast.chem.clean"),
+    "loads": ("relfast.chem.matching", "relfast.chem.molecule"),
     "packages": ("rdkit",),
     "options": RelCOptions,
 }

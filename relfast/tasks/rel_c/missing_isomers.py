@@ -139,7 +139,7 @@ def _match_strictly(
 ) -> tuple[Match | None, str | None]:
     """Match predictions as a set with gold. Returns the match and the flaw of the first prediction that is
     not a molecule (or None); if gold is unusable, None and the error."""
-    from relfast.chem.clean import NO_ISOMER, clean_key, ordinary_formula, parse_clean, vote_of
+    from relfast.chem.molecule import NO_ISOMER, clean_key, ordinary_formula, parse_clean, vote_of
 
     wanted: dict[object, object] = {}
     for smiles in gold:

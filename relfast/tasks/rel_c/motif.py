@@ -243,21 +243,21 @@ def _vote_of_text(text: str) -> int:
 
 def judge_strictly(gold: Any, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     """The outcome of a pair of gold and response under ``strict``."""
-    from relfast.chem import clean
+    from relfast.chem import molecule as molecules
     from relfast.chem.matching import best_constant, contains
 
-    gold_mol, flaw = clean.parse_clean(gold)
+    gold_mol, flaw = molecules.parse_clean(gold)
     if gold_mol is None:
         return Outcome(False, error=f"gold smiles is no clean molecule: {flaw}")
     pred_mol = None
     if extracted.found:
-        pred_mol, flaw = clean.parse_clean(extracted.value)
+        pred_mol, flaw = molecules.parse_clean(extracted.value)
     if pred_mol is None:
         return nothing(extracted.value, extracted.reason or flaw)
     # RDKit's search with whole rings can miss an atom or two
     found = _compare(gold, extracted.value, whole_rings=True)
-    right = clean.same_clean_molecule(pred_mol, gold_mol, options.tautomers)
-    vote = RIGHT if right else max(RIGHT + 1, clean.vote_of(pred_mol))
+    right = molecules.same_clean_molecule(pred_mol, gold_mol, options.tautomers)
+    vote = RIGHT if right else max(RIGHT + 1, molecules.vote_of(pred_mol))
     if not right and pred_mol.heavy_atoms > MAX_SEARCHED and pred_mol.heavy_atoms > gold_mol.heavy_atoms:
         outcome = nothing(None, "too_large")
         outcome.vote = vote
