@@ -26,8 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relfast.embed import models
-from relfast.embed.models import Model, Pooling, Precision
-from relfast.embed.session import Session
+from relfast.embed.models import Model, Pooling, Precision, Session
 from relfast.errors import (
     InputError,
     MissingExtraError,

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from relfast.embed import THREADS_VARIABLE, cache
 from relfast.embed.adding import resolve
-from relfast.embed.models import Model
-from relfast.embed.session import Session, providers_of
+from relfast.embed.models import Model, Session, providers_of
 from relfast.support.deadlines import Deadlines
 from relfast.support.system import number_in, usable_cores
 

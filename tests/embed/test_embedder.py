@@ -25,8 +25,7 @@ from tiny_bert import LETTERS, make_checkpoint
 from relfast.embed import cache, models
 from relfast.embed.adding import add, describe, resolve
 from relfast.embed.embedder import Embedder, get_embedder
-from relfast.embed.models import Model
-from relfast.embed.session import Session
+from relfast.embed.models import Model, Session
 from relfast.errors import InputError, UsageError
 
 WORDS = ["the", "answer", "is", "x", "=", "42", "equal", "to", "step", "\\boxed{7}", "+", "13"]

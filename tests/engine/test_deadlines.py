@@ -23,9 +23,8 @@ import relfast
 from relfast.embed.adding import add
 from relfast.embed.cache import MemoryCache
 from relfast.embed.embedder import get_embedder
-from relfast.embed.session import Session
-from relfast.engine.columns.kernel_scoring import MAX_CHARS
-from relfast.engine.columns.scoring import Scoring
+from relfast.embed.models import Session
+from relfast.engine.columns.scoring import MAX_CHARS, Scoring
 from relfast.engine.job import Job
 from relfast.records import Score
 from relfast.support.deadlines import Deadlines, WorkingClock

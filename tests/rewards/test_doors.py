@@ -23,7 +23,7 @@ import relfast
 from relfast import rewards
 from relfast.embed.adding import add
 from relfast.engine.calls.isolated_scoring import IsolatedScoring
-from relfast.engine.columns.kernel_scoring import KernelScoring
+from relfast.engine.columns.scoring import KernelScoring
 from relfast.errors import UnscoredError, UsageError
 from relfast.records import fault_of, timed_out_verdict
 from relfast.rewards import openrlhf, trl, verl

@@ -29,10 +29,9 @@ from seeds import SEED, rounds
 import relfast
 from relfast.chem import common_substructure
 from relfast.engine.calls.pending import key_of
-from relfast.engine.columns import kernel_scoring
+from relfast.engine.columns import scoring
 from relfast.engine.columns.blocks import Block
-from relfast.engine.columns.kernel_scoring import MAX_MOLECULES, KernelScoring
-from relfast.engine.columns.scoring import Scoring
+from relfast.engine.columns.scoring import MAX_MOLECULES, KernelScoring, Scoring
 from relfast.engine.files.block_scoring import BlockScoring
 from relfast.engine.job import Job
 from relfast.json_text import plain
@@ -227,7 +226,7 @@ def test_the_same_question_in_another_object() -> None:
 def test_a_kernel_that_fails_is_told_of_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(kernel_scoring, "_told_of", set())
+    monkeypatch.setattr(scoring, "_told_of", set())
     gold = {"label": "yes", "taxa": ["1", "2"]}
     responses = [response for response in RESPONSES if type(response) is str] * 2
     with relfast.Scorer(policy="strict", workers=0) as scorer:
@@ -570,7 +569,7 @@ def plain_texts(n: int) -> list[Asked]:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_little_room_for_golds(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Golds are forgotten in the middle of a batch."""
-    monkeypatch.setattr(kernel_scoring, "MAX_TEXTS", 5)
+    monkeypatch.setattr(scoring, "MAX_TEXTS", 5)
     monkeypatch.setattr(tag_scorers, "MAX_TEXTS", 5)
     monkeypatch.setattr(tag_scorers, "GOLDS", 6)
     monkeypatch.setattr(common_substructure, "MOLECULES", 7)

@@ -16,7 +16,7 @@ from rdkit import Chem
 from strict.corpus import Case
 
 from relfast.chem.common_substructure import COMMON_MOTIFS
-from relfast.tasks.realign.gate import BASE
+from relfast.tasks.realign.score import BASE
 from relfast.tasks.rel_c.generate import common_motifs, missing_isomers
 from relfast.tasks.rel_c.parameters import MissingIsomersParameters, MotifParameters
 from relfast.tasks.seqbench.blind import STRATEGIES

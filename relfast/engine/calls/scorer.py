@@ -1,6 +1,6 @@
 """`Scorer`: scores in calls and keeps workers and scored answers between them. All rewards run on it.
 
-Responses that kernels can score (`relfast.engine.columns.kernel_scoring`) are scored in the calling thread,
+Responses that kernels can score (`relfast.engine.columns.scoring`) are scored in the calling thread,
 in microseconds. So are mazes, and solutions that are embedded, in steps between which each record's deadline
 is checked. Other chemistry can hang or crash, and a response of megabytes takes seconds that nothing can
 interrupt: such records go to workers, which a timer can end, unless equal answers were scored before
@@ -28,8 +28,7 @@ from relfast.engine.calls.incoming import Columns, check_records, columns_of, fl
 from relfast.engine.calls.isolated_scoring import IsolatedScoring
 from relfast.engine.calls.pending import Begun, Counts, MicroBatcher, PendingScore, delivered
 from relfast.engine.calls.unscored import checked_on_error, level_of_caller, log_unscored, value_of
-from relfast.engine.columns.kernel_scoring import MAX_CHARS, MAX_MOLECULES, tell
-from relfast.engine.columns.scoring import Scoring
+from relfast.engine.columns.scoring import MAX_CHARS, MAX_MOLECULES, Scoring, tell
 from relfast.engine.files.io.reader import read_gold
 from relfast.engine.job import AdapterKeywords, Job, JobKeywords, OnError, make_job, workers_of
 from relfast.errors import RelfastError, TooManyError, UnknownTaskError

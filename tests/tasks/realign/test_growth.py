@@ -9,7 +9,7 @@ import growth
 import pytest
 
 from relfast.answers import same_answer
-from relfast.tasks.realign import extract, gate
+from relfast.tasks.realign import extract, score
 
 TEXTS: dict[str, Callable[[int], str]] = {
     "blanks": lambda n: "Answer: 4" + " " * n + ".", "blanks and letters": lambda n: "4 " * (n // 2) + "a!", "digits": lambda n: "9" * n, "commas": lambda n: "4," * (n // 2),
@@ -25,8 +25,8 @@ WORK: dict[str, Callable[[str], object]] = {
     "steps": extract.parse_steps,
     "steps without repeats": lambda text: extract.without_repeats(text.split("\n"), text.split(" ")),
     "a label's answer": extract._of_label,
-    "working": lambda text: gate.working(extract.parse_steps(text), text, text[:100]),
-    "working, beside a question": lambda text: gate.working([text], "How many?", "4"),
+    "working": lambda text: score.working(extract.parse_steps(text), text, text[:100]),
+    "working, beside a question": lambda text: score.working([text], "How many?", "4"),
     "the question": lambda text: same_answer("4", "5-1", text),
 }
 

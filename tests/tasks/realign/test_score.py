@@ -32,7 +32,7 @@ from relfast.realign import StepAligner, extract_boxed_answer, parse_reasoning_t
 from relfast.records import Outcome, Record
 from relfast.support.deadlines import Deadlines
 from relfast.tasks import AllOptions
-from relfast.tasks.realign import alignment, gate
+from relfast.tasks.realign import alignment
 from relfast.tasks.realign import score as realign_scorer
 from relfast.tasks.realign.blind import STRATEGIES
 from relfast.tasks.realign.extract import (
@@ -43,7 +43,7 @@ from relfast.tasks.realign.extract import (
     read_final_answer,
     without_repeats,
 )
-from relfast.tasks.realign.gate import BASE, gated_score, working
+from relfast.tasks.realign.score import BASE, gated_score, working
 
 GOLD = "First add 2 and 3.\nThen double the sum.\nNow subtract one.\nSo the answer is $\\boxed{9}$."
 
@@ -419,12 +419,14 @@ def test_blind_strategies_earn_what_their_guesses_are_right(tiny_options: AllOpt
 
 def test_the_gate() -> None:
     assert gated_score(False, 1.0) == gated_score(False, None) == 0.0
-    assert gated_score(True, None) == gated_score(True, 0.0) == gated_score(True, gate.LEAST) == BASE
-    assert gated_score(True, gate.MOST) == gated_score(True, 1.0) == pytest.approx(1.0)
+    assert (
+        gated_score(True, None) == gated_score(True, 0.0) == gated_score(True, realign_scorer.LEAST) == BASE
+    )
+    assert gated_score(True, realign_scorer.MOST) == gated_score(True, 1.0) == pytest.approx(1.0)
     assert BASE < gated_score(True, 0.5) < 1.0
     said = working(["We add 2 and 3 to get 5."], "", "5")
     for cosine, f1 in ((0.4, 0.0), (1.0, 1.0)):
-        assert gate._f1(np.full((1, 1), cosine, np.float32), said, said, 0.5) == f1
+        assert realign_scorer._f1(np.full((1, 1), cosine, np.float32), said, said, 0.5) == f1
 
 
 def test_gold_says_its_answer_or_has_one(tiny_options: AllOptions) -> None:
@@ -512,7 +514,7 @@ def test_every_encoder_has_its_own_baseline() -> None:
             return vectors, np.arange(len(texts))
 
     for cosine in np.linspace(0.1, 0.8, 20).tolist():
-        assert gate._baseline(Same(cosine), Deadlines(1)) == pytest.approx(cosine, abs=1e-6)
+        assert realign_scorer._baseline(Same(cosine), Deadlines(1)) == pytest.approx(cosine, abs=1e-6)
 
 
 def test_without_a_question_the_answer_alone_is_paid(tiny_options: AllOptions) -> None:
