@@ -22,6 +22,7 @@ from relfast.embed import THREADS_VARIABLE
 from relfast.engine.columns.blocks import Block
 from relfast.engine.columns.scoring import EMBEDDED
 from relfast.engine.columns.segments import Blocks
+from relfast.engine.files.block_scoring import expand
 from relfast.engine.files.first_causes import FirstCauses
 from relfast.engine.files.io.codecs import Codec
 from relfast.engine.files.io.commit_log import Commit
@@ -252,6 +253,7 @@ def score(shard: Shard, job: Job, score_blocks: Blocks, folder: Folder) -> Done:
                 if segment.tally.count("invalid_record"):
                     causes.rows(segment.rows, block)
         writer.finish(tally.rows)
+        expand(tally, job)
         done.size = os.path.getsize(path)
     done.embedder = embedder_of(job) if EMBEDDED & tally.tasks.keys() else ""
     folder.write(done.note, done.to_json())

@@ -13,7 +13,7 @@ from itertools import chain
 from relfast.engine.columns.blocks import Block
 from relfast.engine.columns.scoring import EMBEDDED, Scoring
 from relfast.engine.columns.segments import Blocks, Detours, Segment, Tell, tell_nobody
-from relfast.engine.files.block_scoring import BlockScoring
+from relfast.engine.files.block_scoring import BlockScoring, expand
 from relfast.engine.files.block_work import score_on_pool
 from relfast.engine.files.first_causes import FirstCauses
 from relfast.engine.files.io.commit_log import Commit
@@ -39,7 +39,7 @@ class Progress(Plain):
 
     ``total_bytes`` is 0 if the input's size is not known. ``resumed_rows`` and ``resumed_bytes`` count the
     work of earlier runs, which the totals include. ``causes`` returns the causes of invalid rows,
-    ``rows_by_task`` the rows of each task so far. ``slow``
+    ``rows_by_task`` the rows of each task so far, without those that the text kernel wrote. ``slow``
     counts the records that have been scored for long at this moment, each for up to ``timeout`` seconds.
     ``n_fast``, ``n_exact``, ``n_left`` and ``detours`` are the sums over this run's `Segment`s.
     """
@@ -157,6 +157,7 @@ def run(
     if job.filter is not None and not tally.rows and keep is None and limit != 0:
         raise UsageError(_no_row_of(job, sources))
     writer.finish(tally.rows)
+    expand(tally, job)
     summary = summary_of(tally, job, filters.names, limit, store)
     summary.unusable = first_causes.unusable.most_frequent()
     summary.seconds = round(time.monotonic() - state.started, 3)
