@@ -9,6 +9,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any, Final
 
+import orjson
 from relfast_kernels.layouts import (
     KEY_TASK,
     MOST_TEMPLATES,
@@ -41,6 +42,10 @@ ROW_BYTES: Final = 256
 
 TEMPLATE_BYTES: Final = 1 << 22
 """Room for templates, allocated as it is touched; when it is full all templates are forgotten."""
+
+_NUL: Final = b"\0"
+_HOLE: Final = orjson.Fragment(_NUL)
+"""What a template has in place of what the kernel fills in: JSON has no such byte."""
 
 
 class RowWriter:
@@ -111,19 +116,19 @@ class RowWriter:
     def _add_template(self, key: int, tally: Tally) -> None:
         """Add the template of a key, to which the kernel has given the next number. If there is no room, all
         templates are forgotten instead, and the kernel asks again."""
-        row, number = encode_row(row_of_key(self._scoring, key).to_row()), self._n_known
-        prefix, middle = b'{"index":0,"id":null', b'"sample":'
-        head, _, tail = row.removeprefix(prefix).partition(middle + b"0")
-        # the empty lists (predicted and gold taxa) differ from record to record: the kernel fills them in
-        holes = tail.split(b":[]")
-        parts = [tail, b"", b""] if len(holes) == 1 else [holes[0] + b":", holes[1] + b":", holes[2]]
+        number, row = self._n_known, row_of_key(self._scoring, key).to_row()
+        # lists (predicted and gold taxa) differ from record to record as index, id and sample do
+        metrics = {name: _HOLE if type(value) is list else value for name, value in row["metrics"].items()}
+        row |= {"index": _HOLE, "id": _HOLE, "sample": _HOLE, "metrics": metrics}
+        _index, _id, *parts = encode_row(row).split(_NUL)
+        parts += [b""] * (TEMPLATE_PARTS - len(parts))
         at = self._parts[TEMPLATE_PARTS * number] if number < MOST_TEMPLATES else TEMPLATE_BYTES
-        if at + len(row) > TEMPLATE_BYTES:
+        if at + sum(map(len, parts)) > TEMPLATE_BYTES:
             self.count(tally)
             self._n_known = 0
             ctypes.memset(self._slots, 0, ctypes.sizeof(self._slots))
             return
-        for place, part in enumerate((head + middle, *parts), TEMPLATE_PARTS * number + 1):
+        for place, part in enumerate(parts, TEMPLATE_PARTS * number + 1):
             ctypes.memmove(ctypes.addressof(self._templates) + at, part, len(part))
             at += len(part)
             self._parts[place] = at
