@@ -64,7 +64,7 @@ def _block(kind: str, *, knows: bool = True) -> Callable[[Path], Probe]:
         from relfast.engine.files.block_scoring import BlockScoring
         from relfast.engine.files.io.reader import read_gold
         from relfast.engine.job import Job
-        from relfast.tasks.options import AllOptions
+        from relfast.tasks import AllOptions
 
         dump, path = PROMPTS[kind], folder / "block.jsonl"
         n_lines = N_LINES if knows else N_FURTHER

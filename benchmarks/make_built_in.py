@@ -37,7 +37,7 @@ MAZES: dict[str, Any] = {"L": (10, 49), "cover": True, "bin_width": 10, "B": (0,
 
 def rel() -> Iterator[dict[str, Any]]:
     for name, (count, parameters) in REL.items():
-        yield from get_task(name).source.generate(name, count, SEED, **parameters)
+        yield from get_task(name).generator_module.generate(name, count, SEED, **parameters)
 
 
 def seqbench() -> Iterator[dict[str, Any]]:

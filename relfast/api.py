@@ -56,7 +56,7 @@ def evaluate_response(
     policy
         ``reference`` or ``strict``.
     **options
-        Further fields of `relfast.tasks.options.AllOptions`.
+        Further fields of `relfast.tasks.AllOptions`.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def score(records: Iterable[Mapping[str, Any]], **options: Unpack[ScorerKeywords
     """Score records (dicts in any input dialect); one `Score` per sample, in order.
 
     Options: ``workers`` (default: usable cores; started when a record first needs one), ``timeout``,
-    ``policy``, ``rewards``, ``details``, ``task`` and the fields of `relfast.tasks.options.AllOptions`.
+    ``policy``, ``rewards``, ``details``, ``task`` and the fields of `relfast.tasks.AllOptions`.
     """
     from relfast.engine.calls.scorer import Scorer
 
@@ -125,7 +125,7 @@ async def areward(
     UnscoredError
         The response has no score, and ``on_error`` is ``"raise"``.
     """
-    from relfast.engine.calls.of_process import shared_scorer
+    from relfast.engine.calls.scorer import shared_scorer
     from relfast.engine.calls.unscored import checked_on_error, value_of
 
     on_error = checked_on_error(options.pop("on_error", None))

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import orjson
 
-_BOM: Final = b"\xef\xbb\xbf"
+BOM: Final = b"\xef\xbb\xbf"
 
 _EXACT_LIMIT: Final = 2.0**63
 """From here on a float that orjson returns may have been an integer in the text."""
@@ -78,7 +78,7 @@ def _tolerant(line: bytes) -> Any:
     if isinstance(line, LongLine):
         raise Undecodable(line.said)
     try:
-        return json.loads(line.removeprefix(_BOM).decode("utf-8"))
+        return json.loads(line.removeprefix(BOM).decode("utf-8"))
     except UnicodeDecodeError as error:
         raise Undecodable(f"not UTF-8: byte 0x{line[error.start]:02x} at position {error.start}") from None
     except RecursionError:

@@ -9,10 +9,36 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Final, Generic, Literal, NamedTuple, Self, TypeVar, get_args
+from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, Self, TypeVar, get_args
 
 from relfast.parameters import Choice, Flag, Marks, parameter, parameters_of
-from relfast.support.plain import Plain
+
+
+class Plain:
+    """The base of plain data classes: ``repr`` and ``==`` by the fields, as a dataclass has them; not
+    hashable.
+
+    `dataclasses` generates and compiles ``__init__``, ``__repr__`` and ``__eq__`` for each class, which takes
+    a good part of a short run. With ``@dataclass(slots=True, repr=False, eq=False)`` a subclass compiles only
+    the first, which alone is called often, and inherits the two others.
+    """
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def __repr__(self) -> str:
+        fields = self.__dataclass_fields__
+        shown = (f"{name}={getattr(self, name)!r}" for name, field in fields.items() if field.repr)
+        return f"{type(self).__qualname__}({', '.join(shown)})"
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        fields = self.__dataclass_fields__
+        names = [name for name, field in fields.items() if field.compare]
+        # compared as lists, as dataclasses compare tuples: identical objects (a NaN, say) count as equal
+        return [getattr(self, name) for name in names] == [getattr(other, name) for name in names]
+
 
 Place = tuple[int, int]
 """A record's place in the run: line index and sample."""
@@ -32,7 +58,7 @@ class Options:
     resume.
 
     A task with further options declares them in a subclass, which its functions take;
-    `relfast.tasks.options.AllOptions` holds the options of all tasks.
+    `relfast.tasks.AllOptions` holds the options of all tasks.
     """
 
     policy: Policy = parameter(
@@ -102,9 +128,7 @@ class Record(Plain):
 
     def unscored(self, status: Status, kind: str, message: str) -> Score:
         """The row of this record when it has no score: see `relfast.records.unscored`."""
-        score = unscored(self.index, self.id, self.task, self.sample, status, kind, message)
-        score.prompt = self.prompt
-        return score
+        return Score.of(self, status, None, None, {}, _error(kind, message))
 
 
 T = TypeVar("T")
@@ -176,6 +200,50 @@ class Score(Plain):
     pred: str | None = None
     prompt: str | None = None
 
+    @classmethod
+    def of(
+        cls,
+        record: Record,
+        status: Status,
+        correct: bool | None,
+        reward: float | None,
+        metrics: dict[str, Any],
+        error: dict[str, str] | None = None,
+        vote: str | int | None = None,
+        pred: str | None = None,
+    ) -> Score:
+        """The row of a record. Every row that has a record is made here, where all that a row says about its
+        record is read off it."""
+        if record.cut_off and status in SCORED:
+            metrics = {**metrics, CUT_OFF: True}
+        return cls(
+            record.index,
+            record.id,
+            record.task,
+            record.sample,
+            status,
+            correct,
+            reward,
+            metrics,
+            error,
+            vote,
+            pred,
+            record.prompt,
+        )
+
+    def own(self, record: Record) -> Score:
+        """A copy of this row, which several records of one task may share, as the row of this record."""
+        return Score.of(
+            record,
+            self.status,
+            self.correct,
+            self.reward,
+            self.metrics.copy(),
+            self.error,
+            self.vote,
+            self.pred,
+        )
+
     def to_row(self) -> dict[str, Any]:
         """The row as it stands in the output file, with its keys in the documented order, which the kernel
         that writes rows has too (`relfast_kernels.text.rows`, `relfast.engine.columns.text_rows`)."""
@@ -197,19 +265,16 @@ CUT_OFF: Final = "cut_off"
 """A member of the ``metrics`` of rows whose response was cut off before it began: true, else not there."""
 
 
-def told_cut_off(score: Score) -> Score:
-    """The row of an empty response, which says that the tokens ran out before the response began."""
-    return replace(score, metrics={**score.metrics, CUT_OFF: True}) if score.status in SCORED else score
-
-
 def unscored(
-    record_index: int, record_id: Any, task: str | None, sample: int, status: Status, kind: str, message: str
+    index: int, id: Any, task: str | None, sample: int, status: Status, kind: str, message: str
 ) -> Score:
-    """A row without a score; ``kind`` and ``message`` (made one line of 500 characters at most) say why."""
-    message = " ".join(message.split())[:500]
-    return Score(
-        record_index, record_id, task, sample, status, None, None, {}, {"type": kind, "message": message}
-    )
+    """The row of an input that did not become a record; ``kind`` and ``message`` (made one line of 500
+    characters at most) say why it has no score."""
+    return Score(index, id, task, sample, status, None, None, {}, _error(kind, message))
+
+
+def _error(kind: str, message: str) -> dict[str, str]:
+    return {"type": kind, "message": " ".join(message.split())[:500]}
 
 
 ENDINGS: Final[Mapping[str, str]] = {

@@ -9,9 +9,9 @@ True
 
 from __future__ import annotations
 
-from relfast.tasks.seqbench.actions import parse_actions
 from relfast.tasks.seqbench.generate import make_rows as generate
 from relfast.tasks.seqbench.l0 import L0Fit, fit_l0
+from relfast.tasks.seqbench.machine import parse_actions
 from relfast.tasks.seqbench.maze import Maze, Verdict, shortest_plan, validate
 
 __all__ = ["L0Fit", "Maze", "Verdict", "fit_l0", "generate", "parse_actions", "shortest_plan", "validate"]

@@ -20,18 +20,16 @@ from relfast.errors import InputError
 from relfast.formats import read_row
 from relfast.formats.paths import MISSING
 from relfast.inference.requests import completed
-from relfast.json_text import LongLine, decode_text
+from relfast.json_text import BOM, LongLine, decode_text
 from relfast.records import Policy
 from relfast.tasks import TASKS, Task, find_task, infer_task
-from relfast.tasks.facts import Problem, kind_of, shown
+from relfast.tasks.base import Problem, kind_of, shown
 
 DOCUMENTED: Final = {name: task for name, task in TASKS.items() if task.gold.check is not None}
 """The tasks whose record format is documented."""
 
 _NAMES: Final = tuple(DOCUMENTED)
 DOMAINS: Final = tuple(dict.fromkeys(task.gold.domain for task in DOCUMENTED.values()))
-
-_BOM: Final = b"\xef\xbb\xbf"
 
 
 class Flaw(NamedTuple):
@@ -86,7 +84,7 @@ def _undocumented(record: Any) -> Task | None:
 
 
 def lacks_of(record: Any) -> list[str]:
-    """What `relfast.tasks.facts.Metric.lacks` says about a good record's gold, read as published."""
+    """What `relfast.tasks.base.Metric.lacks` says about a good record's gold, read as published."""
     task = _undocumented(record)
     told = [] if task is None else [metric for metric in task.metric_objects if metric.lacks]
     if not told:
@@ -189,7 +187,7 @@ class FileCheck:
             yield Flaw(path, number, Problem("", line.said))
             return
         if number == 1:
-            line = line.removeprefix(_BOM)
+            line = line.removeprefix(BOM)
         if not line.strip():
             return
         self.n_records += 1

@@ -10,8 +10,7 @@ from typing import Any
 from corpora import b1_names, rel_records
 
 from relfast.records import Outcome, Record
-from relfast.tasks import get_task
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions, get_task
 from relfast.validate import check_record
 
 PLACES = {
@@ -119,4 +118,4 @@ def check_run(records: Iterable[Rec], n: int) -> list[Rec]:
 
 
 def generate(task: str, n: int, seed: int, **parameters: Any) -> list[Rec]:
-    return list(get_task(task).source.generate(task, n, seed, **parameters))
+    return list(get_task(task).generator_module.generate(task, n, seed, **parameters))

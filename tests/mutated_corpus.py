@@ -30,7 +30,7 @@ from mutations import failed_line, failed_lines, gold_file, mutated_line, real_l
 
 from relfast.engine.job import Job
 from relfast.records import STATUSES
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions
 
 STRICT: Final = AllOptions(policy="strict")
 JOBS: Final[dict[str, dict[str, Any]]] = {

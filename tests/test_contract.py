@@ -15,8 +15,7 @@ from relfast_kernels.layouts import MAX_STRICT
 
 import relfast
 from relfast.records import Record
-from relfast.tasks import TASKS, find_task, get_task
-from relfast.tasks.options import AllOptions
+from relfast.tasks import TASKS, AllOptions, find_task, get_task
 from relfast.tasks.realign.extract import MAX_STEPS, parse_steps, read_final_answer, without_repeats
 from relfast.tasks.realign.gate import working
 from relfast.tasks.reasoning import strip_reasoning

@@ -27,7 +27,7 @@ from relfast.parameters import Choice, Number, Pair, Sizes, Text, Whole, paramet
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
 from relfast.rewards.trl import RewardKeywords
 from relfast.rewards.verl import ComputeScoreKeywords
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions
 
 DECLARED = {parameter.name: parameter for parameter in parameters_of(AllOptions)}
 

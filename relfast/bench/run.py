@@ -29,21 +29,20 @@ from relfast.errors import (
     UsageError,
 )
 from relfast.inference.client import Prompt
-from relfast.inference.header import read_header
 from relfast.inference.replies import Completion
-from relfast.inference.request_log import RequestCounts
+from relfast.inference.request_log import RequestCounts, read_header
 from relfast.inference.requests import Request, Wordings, read_requests
 from relfast.inference.run import Place, Plan, complete_records
-from relfast.realign.aligner import StepAligner
-from relfast.realign.benchmark import Judge, solve_and_judge
+from relfast.realign.benchmark import MOCK, Judge, solve_and_judge
 from relfast.report.canvas import STYLES, Style, drawn_in
 from relfast.report.page import check_packages
 from relfast.report.realign import FIGURES_DIR, generate_analysis_report
 from relfast.report.scored import generate_report
 from relfast.stats.summary import Summary
-from relfast.support.outputs import keep_apart, write_json
+from relfast.support.outputs import check_modes, keep_apart, write_json
 from relfast.tasks import TASKS, find_task
 from relfast.tasks.base import resolve
+from relfast.tasks.realign.alignment import StepAligner
 
 REPORT_DIR: Final = "report"
 RESULTS_FILE: Final = "results.json"
@@ -223,8 +222,7 @@ class Bench:
 
     def _check(self, requests: Mapping[str, Sequence[Request]], *, resume: bool, overwrite: bool) -> None:
         """Raise, before the first request, for everything that would fail hours later."""
-        if resume and overwrite:
-            raise UsageError("--resume and --overwrite exclude each other")
+        check_modes(resume, overwrite)
         self._keep_apart()
         for model in self.models:
             there = self.folder_of(model)
@@ -322,9 +320,6 @@ def _scored(folder: Path, part: Part) -> Path:
 
 def _summary(folder: Path, part: Part) -> Path:
     return folder / f"{part.name}.summary.json"
-
-
-MOCK: Final = "mock"
 
 
 class MockAsker:

@@ -20,7 +20,7 @@ from relfast_kernels.mcs import layouts
 from relfast_kernels.smiles.layouts import INVALID, MAX_SMILES
 
 from relfast.chem.smiles_table import is_clean_text
-from relfast.support.memory import lazy_memory
+from relfast.support.system import lazy_memory
 
 UNIT: Final = "mcs"
 

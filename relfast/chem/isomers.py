@@ -13,6 +13,7 @@ published sets lack some molecules with a multiple bond inside a ring (C4H5Br: 2
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -21,15 +22,15 @@ from typing import Any, Final, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from rdkit import Chem
+from rdkit import Chem, rdBase
 from rdkit.Chem import rdMolDescriptors
+from relfast_kernels.caches import UntrustedError, user_cache
 from relfast_kernels.compiled import native
 from relfast_kernels.isomers import ENTER, Isomers
 
 from relfast.chem import molecule  # noqa: F401 -- silences RDKit's log
-from relfast.chem.kept import read_kept, write_kept
 from relfast.errors import UsageError
-from relfast.support.interrupts import uninterrupted
+from relfast.support.system import uninterrupted
 
 VALENCES: Final = {"C": 4, "N": 3, "O": 2, "S": 2, "F": 1, "Cl": 1, "Br": 1, "I": 1}
 """Valence of each element. The order, highest valence first, is the order of atoms in the search."""
@@ -248,3 +249,39 @@ def _written(mol: Any) -> str | None:
     if Chem.SanitizeMol(mol, catchErrors=True) != Chem.SanitizeFlags.SANITIZE_NONE:
         return None
     return str(Chem.MolToSmiles(mol, isomericSmiles=False))
+
+
+_FORMAT: Final = 3
+
+
+def kept_name(name: str) -> str:
+    """The file name of a cached result; every version of RDKit has its own file."""
+    return f"{name}-rdkit{rdBase.rdkitVersion}"
+
+
+def _digest(name: str, body: bytes) -> bytes:
+    return hashlib.sha256(f"{_FORMAT} {kept_name(name)}\n".encode() + body).hexdigest().encode()
+
+
+def read_kept(name: str) -> bytes | None:
+    """The result cached under a name; None if there is no valid one."""
+    cache = user_cache("isomers")
+    try:
+        digest, _, body = cache.read(kept_name(name)).partition(b"\n")
+    except UntrustedError as error:
+        cache.say(error)
+        return None
+    except OSError:
+        return None
+    return body if digest == _digest(name, body) else None
+
+
+def write_kept(name: str, body: bytes) -> None:
+    """Cache a result; does nothing if the cache cannot be written."""
+    cache = user_cache("isomers")
+    try:
+        cache.write(kept_name(name), _digest(name, body) + b"\n" + body)
+    except UntrustedError as error:
+        cache.say(error)
+    except OSError:
+        return  # unwritable or full: the next process computes the result again

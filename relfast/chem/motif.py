@@ -24,7 +24,7 @@ from relfast_kernels.motif import layouts
 from relfast.chem.clean import parse_clean
 from relfast.chem.matching import contains
 from relfast.chem.molecule import ORDERS, Molecule, parse
-from relfast.support.interrupts import uninterrupted
+from relfast.support.system import uninterrupted
 
 
 class Motif(NamedTuple):

@@ -22,7 +22,7 @@ from relfast_kernels.entry import Byte, Int, Int32, Rows, Spare, rows_of
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.smiles import layouts
 
-from relfast.support.memory import lazy_memory
+from relfast.support.system import lazy_memory
 
 UNIT: Final = "smiles"
 

@@ -17,7 +17,7 @@ from relfast.cli.report import style_of, style_options
 from relfast.cli.run import ASKING, Asking, asking_options, settings_of, tell_failures
 from relfast.errors import UsageError
 from relfast.realign import DEFAULT_LLM_API_ENDPOINT
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,9 +133,10 @@ def _models(specs: Sequence[str], api: str | None, mock: bool, asking: dict[str,
     UsageError
         There is none, one has no server, or two have the same folder.
     """
-    from relfast.bench.run import MOCK, MockAsker, Model, Spec
+    from relfast.bench.run import MockAsker, Model, Spec
     from relfast.inference.client import Endpoint
     from relfast.inference.run import Plan
+    from relfast.realign.benchmark import MOCK
 
     if mock and specs:
         raise UsageError("--mock stands in for a model: name none")

@@ -13,11 +13,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from relfast_kernels.caches.cache import COMPILE_VARIABLE, OFF
+from relfast_kernels.caches import COMPILE_VARIABLE, OFF
 from relfast_kernels.compiled import making, native
 
 from relfast.cli.progress import ProgressReporter, Status
-from relfast.support.cores import usable_cores
+from relfast.support.system import usable_cores
 from relfast.tasks import TASKS
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from relfast.cli.compiling import Compiling
 from relfast.cli.main import NamedGroup
 from relfast.cli.parameters import options_of
 from relfast.cli.progress import ProgressReporter, Status, counted_status
-from relfast.engine.columns.segments import pieces
+from relfast.engine.columns.blocks import batched
 from relfast.engine.files.io.foreign import refuse_output
 from relfast.engine.files.io.writer import encoder
 from relfast.errors import UsageError
-from relfast.support.cores import default_workers, usable_cores
 from relfast.support.outputs import STDOUT, keep_apart, whole_file
+from relfast.support.system import default_workers, usable_cores
 from relfast.tasks import TASKS, Task, find_task
 
 RECORDS_PACKED: Final = 1_024
@@ -48,7 +48,7 @@ def subcommand(task: Task) -> click.Command:
             raise UsageError(f"-o {output}: records are JSON lines: .jsonl, .jsonl.gz or .jsonl.zst")
         reporter = ProgressReporter(quiet=False)
         Compiling(reporter).worth({unit: count * seconds for unit, seconds in task.making_seconds})
-        records = task.source.generate(
+        records = task.generator_module.generate(
             task.name, count, seed, tell=lambda text: reporter.update(lambda: Status((text,))), **parameters
         )
         started = time.monotonic()
@@ -59,7 +59,7 @@ def subcommand(task: Task) -> click.Command:
 
         encode = encoder(output)
         with whole_file(output, overwrite=overwrite) as file, reporter:
-            for piece in pieces(records, 1 if encode is None else RECORDS_PACKED):
+            for piece in batched(records, 1 if encode is None else RECORDS_PACKED):
                 lines = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in piece)
                 file.write(lines if encode is None else encode(lines))
                 n += len(piece)

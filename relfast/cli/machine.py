@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import click
-from relfast_kernels.caches.cache import base_directory
+from relfast_kernels.caches import base_directory
 
 from relfast import __version__
 from relfast.cli.compiling import build

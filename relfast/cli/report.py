@@ -101,8 +101,8 @@ def command(
     refuse_existing(Path(output) / "index.html", unless=overwrite)
     with ProgressReporter(quiet=quiet) as reporter, drawn_in(look):
         if results is not None:
-            from relfast.realign.aligner import StepAligner
             from relfast.report.realign import generate_analysis_report
+            from relfast.tasks.realign.alignment import StepAligner
 
             aligner = StepAligner(embedder)
             report = generate_analysis_report(results, output, aligner=aligner, on_step=reporter.step)

@@ -17,7 +17,7 @@ from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
 from relfast.support.outputs import STDOUT, write_json
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions
 
 if TYPE_CHECKING:
     from relfast.cli.progress import ProgressReporter
@@ -81,7 +81,7 @@ def command(
     output and nothing else does; table and progress go to stderr.
     """
     from relfast.cli.progress import ProgressReporter
-    from relfast.engine.columns.segments import tell_nobody
+    from relfast.engine.columns.blocks import tell_nobody
     from relfast.engine.files.io.writer import ConsumerGone
     from relfast.engine.files.score_files import score_files
     from relfast.engine.job import make_job

@@ -16,7 +16,7 @@ from relfast.engine.calls.unscored import checked_on_error
 from relfast.engine.job import DEFAULT_TIMEOUT, OnError
 from relfast.errors import MissingExtraError, UsageError
 from relfast.records import POLICIES, Policy
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions
 
 
 @click.command(name="serve")

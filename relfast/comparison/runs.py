@@ -23,7 +23,7 @@ from relfast.engine.files.io.scored import MOST, Unusable, read_scores
 from relfast.engine.files.io.sources import Source, find_sources, paths_in
 from relfast.engine.files.past_run import past_run
 from relfast.errors import InputError, UsageError
-from relfast.inference.header import headers_of
+from relfast.inference.request_log import headers_of
 from relfast.json_text import encode_json
 from relfast.records import SCORED, Score
 from relfast.results import ScoreBatch

@@ -13,7 +13,7 @@ from typing import Any, Final
 from relfast.distributed.shards import Method, Shard, answer, versions
 from relfast.distributed.storage import one_line
 from relfast.errors import MissingExtraError, ReadError, RelfastError, UsageError, WorkerError
-from relfast.support import telemetry
+from relfast.support.system import turn_off_telemetry
 
 CPUS_OF_TASK: Final = 4
 """Default number of CPUs and worker processes for scoring a shard; fewer if the smallest node has fewer."""
@@ -53,7 +53,7 @@ class Cluster:
     """
 
     def __init__(self, address: str | None, cpus: int | None) -> None:
-        telemetry.turn_off()
+        turn_off_telemetry()
         try:
             import ray
         except ImportError:

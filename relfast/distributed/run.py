@@ -20,7 +20,7 @@ from typing import Any, Final
 from relfast.distributed.cluster import Cluster
 from relfast.distributed.shards import NOTES, Assignment, Done, Method, Shard, cut, place, suffix_of
 from relfast.distributed.storage import DRAFT, Folder, expand, is_url
-from relfast.engine.columns.segments import Tell, tell_nobody
+from relfast.engine.columns.blocks import Tell, tell_nobody
 from relfast.engine.files.io.commit_log import fingerprint
 from relfast.engine.files.io.parquet import require_parquet
 from relfast.engine.files.io.sources import STDIN, find_sources, paths_in
@@ -37,8 +37,7 @@ from relfast.errors import (
 from relfast.json_text import Undecodable, decode_object, encode_indented
 from relfast.stats.summary import Summary, Tally
 from relfast.stats.unusable import Cause, Unusable
-from relfast.support.growing import GrowingFile, check_settings
-from relfast.support.outputs import keep_apart
+from relfast.support.outputs import GrowingFile, check_modes, check_settings, keep_apart
 
 PART_BYTES: Final = 64 * 2**20
 """Bytes of input of a shard: a second's work of a text task, minutes of chemistry. That is large enough to
@@ -91,8 +90,7 @@ def score_on_ray(
     UsageError, InputError, OutputError, WorkerError
         As for files on one machine.
     """
-    if resume and overwrite:
-        raise UsageError("--resume and --overwrite exclude each other")
+    check_modes(resume, overwrite)
     if STDIN in inputs or output == STDIN:
         raise UsageError("stdin and stdout are of one machine: with --engine ray name files and a folder")
     count_of("part_bytes", part_bytes, 1)

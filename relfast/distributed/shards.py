@@ -19,9 +19,8 @@ from typing import Any, Final, Literal
 from relfast import __version__
 from relfast.distributed.storage import Folder, at_hand, first_bytes, head, is_url, size_and_version
 from relfast.embed import THREADS_VARIABLE
-from relfast.engine.columns.blocks import Block
+from relfast.engine.columns.blocks import Block, Blocks
 from relfast.engine.columns.scoring import EMBEDDED
-from relfast.engine.columns.segments import Blocks
 from relfast.engine.files.block_scoring import expand
 from relfast.engine.files.first_causes import FirstCauses
 from relfast.engine.files.io.codecs import Codec

@@ -14,12 +14,12 @@ import os
 from pathlib import Path
 from typing import Final
 
-from relfast_kernels.caches.cache import Cache, user_cache
+from relfast_kernels.caches import Cache, user_cache
 
-from relfast.support import telemetry
+from relfast.support.system import turn_off_telemetry
 
 # here, as ONNX Runtime reads its variable when it is imported, which only modules of this package do
-telemetry.turn_off()
+turn_off_telemetry()
 
 THREADS_VARIABLE: Final = "RELFAST_EMBED_THREADS"
 """Environment variable: number of threads that run a model; default: all usable cores."""

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from relfast_kernels.caches.trust import UntrustedError
+from relfast_kernels.caches import UntrustedError
 
 from relfast.embed import vectors_cache
 from relfast.embed.models import Model

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from relfast.embed import THREADS_VARIABLE, cache
 from relfast.embed.adding import resolve
 from relfast.embed.models import Model
-from relfast.embed.session import Session
-from relfast.support.cores import number_in, usable_cores
+from relfast.embed.session import Session, providers_of
 from relfast.support.deadlines import Deadlines
+from relfast.support.system import number_in, usable_cores
 
 TOKENS_PER_BATCH: Final = 1024
 """Maximum tokens of a batch (one call of the runtime): enough rows for efficient matrix products, few
@@ -81,7 +81,8 @@ _NO_DEADLINE: Final = _Due(Deadlines(0), np.zeros(0, np.int64), np.zeros(0, np.i
 
 
 class Embedder:
-    """A loaded embedding model with its caches. Thread-safe, but for one process only (see `get_embedder`).
+    """An embedding model with its caches. Thread-safe, but for one process only (see `get_embedder`). Its
+    graph and tokenizer are loaded for the first text that no cache has (0.2 s for MiniLM).
 
     Parameters
     ----------
@@ -96,27 +97,43 @@ class Embedder:
     Raises
     ------
     UsageError, InputError
-        As `resolve` and `Session` do; or the variable is not a positive number.
+        As `resolve` and `providers_of` do; or the variable is not a positive number.
     """
 
     def __init__(self, model: Model | str = "auto", device: str = "cpu", threads: int | None = None) -> None:
-        from tokenizers import Tokenizer
-
         self.model = resolve(model) if isinstance(model, str) else model
         self.threads = threads or number_in(THREADS_VARIABLE, least=1, otherwise=None) or usable_cores()
-        self._session = Session(self.model, device)
-        if self._session.provider != "cpu":
+        providers_of(self.model, device)
+        self._device = device
+        provider = device.partition(":")[0]
+        if provider != "cpu":
             self.threads = 1  # a GPU runs one batch in parallel already
-        self._tokenizer: Any = Tokenizer.from_file(f"{self.model.path}/tokenizer.json")
-        # MiniLM's tokenizer.json pads and truncates to 128 tokens, although the model reads 256
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(self.model.max_tokens)
+        self._loading = threading.Lock()
         self._memory = cache.MemoryCache(self.model.dimensions)
-        self._disk = cache.open_disk_cache(self.model, self._session.provider)
+        self._disk = cache.open_disk_cache(self.model, provider)
         self._lock = threading.Lock()
         self._seconds_per_token = 0.0
         self.computed = 0
         """Number of texts computed by the model so far; all others came from a cache or were duplicates."""
+
+    @cached_property
+    def _session(self) -> Session:
+        return Session(self.model, self._device)
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(f"{self.model.path}/tokenizer.json")
+        # MiniLM's tokenizer.json pads and truncates to 128 tokens, although the model reads 256
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(self.model.max_tokens)
+        return tokenizer
+
+    def load(self) -> None:
+        """Load graph and tokenizer now. Raises `InputError` if the graph cannot be loaded."""
+        with self._loading:
+            _ = self._session, self._tokenizer
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The texts' vectors of length 1, (texts, dimensions) float32, in the order of the texts."""
@@ -212,9 +229,10 @@ class Embedder:
             missing = [i for i in missing if keys[i] not in stored]
         if not missing:
             return
+        due.deadlines.before_loading()
+        self.load()
         if due.deadlines.seconds and not self._seconds_per_token:
             # measure the model's speed; the runtime also does its one-time setup in this first run
-            due.deadlines.before_loading()
             self._timed_vectors_of(Batch(np.zeros((1, 8), np.int64), [0]), due.deadlines.clock)
         computed: list[tuple[bytes, bytes]] = []
         for batch, output, seconds in self._run(self.batches(texts, missing, due), due.deadlines.clock):
@@ -296,7 +314,7 @@ def get_embedder(name: str = "auto", device: str = "cpu") -> Embedder:
     Raises
     ------
     UsageError, InputError
-        As `resolve` and `Session` do.
+        As `Embedder` does.
     """
     model = resolve(name)
     # with the path, since a model may have two names here, and rows are signed with the requested name

@@ -15,8 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast
 
-from relfast_kernels.caches.cache import Cache, user_cache
-from relfast_kernels.caches.trust import UntrustedError
+from relfast_kernels.caches import Cache, UntrustedError, user_cache
 
 from relfast.errors import InputError, told_of
 

@@ -20,27 +20,20 @@ _SILENT: Final = 3
 class Session:
     """A model's graph, loaded in this process. Thread-safe.
 
-    ``provider`` is ``cpu``, or ``cuda`` with ONNX Runtime's CUDA build.
-
     Raises
     ------
     UsageError
-        The device is unknown or not usable here, or the CPU is to run a model of half precision.
+        As `providers_of`.
     InputError
         The graph cannot be loaded.
     """
 
     def __init__(self, model: Model, device: str = "cpu") -> None:
+        providers = providers_of(model, device)
         import onnxruntime
 
         # for a process that had imported it before this package
         onnxruntime.disable_telemetry_events()
-        if device == "cpu" and model.precision != "fp32":
-            raise UsageError(
-                f"{model.name} is of {model.precision}, which only a GPU runs: use --device cuda,"
-                " or add the model with --precision fp32"
-            )
-        self.provider = "cuda" if device.startswith("cuda") else "cpu"
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
@@ -55,11 +48,7 @@ class Session:
             # further fusing does not speed up graphs that relfast exports, see `relfast.embed.adding`
             options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         try:
-            self._session = onnxruntime.InferenceSession(
-                str(model.graph_path), options, providers=_providers(device, onnxruntime)
-            )
-        except UsageError:
-            raise
+            self._session = onnxruntime.InferenceSession(str(model.graph_path), options, providers=providers)
         except Exception as error:  # the runtime's errors have no common base of their own
             reason = " ".join(str(error).split())[:300]
             raise InputError(f"cannot be loaded: {reason}", file=str(model.graph_path)) from error
@@ -93,19 +82,28 @@ def _pool(tokens: NDArray[np.float32], pooling: str) -> NDArray[np.float32]:
     return unit
 
 
-def _providers(device: str, onnxruntime: Any) -> list[Any]:
-    """ONNX Runtime's providers for a device: ``cpu``, ``cuda`` or ``cuda:N``.
+def providers_of(model: Model, device: str) -> list[Any]:
+    """ONNX Runtime's providers that run a model on a device: ``cpu``, ``cuda`` or ``cuda:N``. For the CPU the
+    library is not loaded.
 
     Raises
     ------
     UsageError
-        The device is unknown, or the installed ONNX Runtime has no CUDA provider.
+        The device is unknown, the installed ONNX Runtime has no CUDA provider, or the CPU is to run a model
+        of half precision.
     """
+    if device == "cpu" and model.precision != "fp32":
+        raise UsageError(
+            f"{model.name} is of {model.precision}, which only a GPU runs: use --device cuda,"
+            " or add the model with --precision fp32"
+        )
     kind, _, number = device.partition(":")
     if kind == "cpu" and not number:
         return ["CPUExecutionProvider"]
     if kind != "cuda" or (number and not number.isdecimal()):
         raise UsageError(f"unknown device {device!r}; known are cpu, cuda and cuda:N")
+    import onnxruntime
+
     if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
         raise UsageError(
             f"device {device}: this ONNX Runtime has no CUDA provider; pip install onnxruntime-gpu in place"

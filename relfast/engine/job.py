@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypedDict, Unpack
 
-from relfast_kernels.caches.cache import COMPILE_VARIABLE, OFF
+from relfast_kernels.caches import COMPILE_VARIABLE, OFF
 from relfast_kernels.layouts import ALL_IDS_REPEAT, NUMBERS_REPEAT
 
 from relfast.errors import UsageError, did_you_mean
@@ -26,11 +26,10 @@ from relfast.formats import DIALECTS
 from relfast.formats.hints import why_unknown
 from relfast.parameters import Choice, Flag, Whole, declared, number_of, parameters_of
 from relfast.records import Policy as Policy
-from relfast.support.cores import default_workers
-from relfast.tasks import TASKS, get_task
-from relfast.tasks.options import AllOptions
-from relfast.tasks.options import OptionKeywords as OptionKeywords
-from relfast.tasks.options import TaskKeywords as TaskKeywords
+from relfast.support.system import default_workers
+from relfast.tasks import TASKS, AllOptions, get_task
+from relfast.tasks import OptionKeywords as OptionKeywords
+from relfast.tasks import TaskKeywords as TaskKeywords
 
 DEFAULT_TIMEOUT: Final = 6.0
 """Default deadline of a record in seconds; REL-C2's published substructure search has 5 s of them."""

@@ -38,9 +38,9 @@ def facts_of(row: Mapping[str, Any], response: Any, sample: int = 0, samples: in
     reasoning = next(
         (
             found
-            for source in (_mapping(choice.get("message")), about)
+            for holder in (_mapping(choice.get("message")), about)
             for name in _REASONING
-            if isinstance(found := _of_sample(source.get(name), sample, samples), str)
+            if isinstance(found := _of_sample(holder.get(name), sample, samples), str)
         ),
         None,
     )

@@ -25,7 +25,7 @@ from relfast.formats.failure import (
     reason_in,
 )
 from relfast.formats.paths import MISSING, Path, as_object, first, paths_of
-from relfast.formats.steps import AUTO, REASON_PATHS, FormSteps, Source, forms_of, way_of, ways_of
+from relfast.formats.steps import AUTO, REASON_PATHS, FormSteps, SamplePaths, forms_of, way_of, ways_of
 from relfast.formats.table import DIALECTS, ERROR, EVENT, EVENT_ID, STATUS
 from relfast.json_text import encode_json
 from relfast.tasks import find_task
@@ -211,15 +211,15 @@ def _failure(steps: FormSteps, row: _Row) -> NoResponse | None:
 
 def _samples_in(steps: FormSteps, row: _Row) -> list[Any]:
     """The samples of a row, each a text or a `NoResponse`."""
-    for source in steps.sources:
-        for path in source.items:
+    for where in steps.sample_paths:
+        for path in where.items:
             items = path.walk(row)
             if items:
-                samples = [_sample(item, source, row) for item in items]
-                return [_last(samples)] if source.said.last else samples
-    for source in steps.sources:
+                samples = [_sample(item, where, row) for item in items]
+                return [_last(samples)] if where.said.last else samples
+    for where in steps.sample_paths:
         # without any output the whole answer may have been cut off or filtered
-        nothing = ended(NO_CONTENT, _at(row, source.reason))
+        nothing = ended(NO_CONTENT, _at(row, where.reason))
         if nothing is not NO_CONTENT:
             return [nothing]
     return [_why_none(steps, row)]
@@ -281,19 +281,19 @@ _ATTACHED: Final = "attachment://"
 # ---- samples
 
 
-def _sample(item: Any, source: Source, row: _Row) -> Any:
+def _sample(item: Any, where: SamplePaths, row: _Row) -> Any:
     """The text of a sample, or a `NoResponse`."""
-    said = source.said
+    said = where.said
     if said.no_object and not isinstance(item, Mapping):
         return NoResponse(MISSING_RESPONSE, said.no_object)
-    if source.error:
-        failed = from_error(_of_sample(item, source.error, row))
+    if where.error:
+        failed = from_error(_of_sample(item, where.error, row))
         if failed is not None:
             return failed
-    text = next(_texts(item, source), NO_CONTENT)
+    text = next(_texts(item, where), NO_CONTENT)
     if text is None and said.ended:
         text = NO_CONTENT
-    reason = _of_sample(item, source.reason, row) if source.reason else None
+    reason = _of_sample(item, where.reason, row) if where.reason else None
     word = reason_in(reason)
     nothing = text is NO_CONTENT
     said_so = ended(text, reason)
@@ -305,8 +305,8 @@ def _sample(item: Any, source: Source, row: _Row) -> Any:
     if not text and word in said.aborted.split():
         return NoResponse(MISSING_RESPONSE, f"no text (finish_reason {word})")
     text = said_so
-    if source.instead and not isinstance(text, NoResponse):
-        again = _at(row, source.instead)
+    if where.instead and not isinstance(text, NoResponse):
+        again = _at(row, where.instead)
         return again if isinstance(again, str) else text
     return text
 
@@ -322,9 +322,9 @@ def _of_sample(item: Any, paths: Sequence[Path], row: _Row) -> Any:
     return _at(row, paths) if value is None else value
 
 
-def _texts(item: Any, source: Source) -> Iterator[Any]:
+def _texts(item: Any, where: SamplePaths) -> Iterator[Any]:
     """The texts of a sample, in the order of ``says``."""
-    for how, path in source.says:
+    for how, path in where.says:
         values = path.walk(item)
         if how == TEXTS:
             texts = [value for value in values if isinstance(value, str)]

@@ -70,7 +70,7 @@ def _kind_of(value: Any) -> int:
     return IS_TRUTH if isinstance(value, bool) else IS_NUMBER
 
 
-class Source(NamedTuple):
+class SamplePaths(NamedTuple):
     """Where a row has its samples (`Said`), with its paths."""
 
     items: tuple[Path, ...]
@@ -81,7 +81,7 @@ class Source(NamedTuple):
     said: Said
 
     @classmethod
-    def of(cls, said: Said) -> Source:
+    def of(cls, said: Said) -> SamplePaths:
         return cls(
             paths_of(said.items) or (path_of(""),),  # the row itself
             tuple((how, path_of(path)) for how, path in said.says),
@@ -110,7 +110,7 @@ class FormSteps:
         self.answers, self.questions, self.response = map(
             paths_of, (form.answer, form.question, form.response)
         )
-        self.sources = tuple(map(Source.of, form.said))
+        self.sample_paths = tuple(map(SamplePaths.of, form.said))
         self.errors, self.statuses, self.attached = map(paths_of, (form.errors, form.status, form.attached))
         self.none = tuple(paths_of(path) for path, *_ in form.none)
 
@@ -121,14 +121,14 @@ class FormSteps:
         told = (path_of(text.partition(":")[0].partition(".*.")[0]) for text in conditions.split())
         listed = [self.ids, self.digested, self.numbers or (), self.tasks, self.source, self.suffix, self.row]
         listed += [self.answers, self.questions, self.response, self.errors, self.statuses, self.attached]
-        listed += [paths for each in self.sources for paths in (each.items, each.instead, each.error)]
+        listed += [paths for each in self.sample_paths for paths in (each.items, each.instead, each.error)]
         paths = (path for some in (told, *listed, *self.none) for path in some)
         return {*self.form.members, *(lead_of(path.steps) for path in paths)} - {""}
 
     @property
     def has_no_response(self) -> bool:
         """Whether it is a form of rows without responses."""
-        return not self.response and not self.sources
+        return not self.response and not self.sample_paths
 
 
 class Way(NamedTuple):

@@ -5,6 +5,11 @@ appended in the order in which they arrive; when all are there, `finish` sorts t
 input. A resumed run keeps the rows that succeeded, drops an incomplete last line, and sends failed requests
 again. A row with some of its samples (a failed row, or a line with one sample) stays until the whole row is
 written.
+
+``OUT.run.json`` is the header of a run: its settings and statistics of its responses, for reports. The flat
+entries are the settings that responses depend on (`relfast.inference.client.Settings.describe`, with ``api``
+and ``samples``). The entry `MADE` is counted from the rows of a finished run (`made_of`), so it does not
+depend on interruptions.
 """
 
 from __future__ import annotations
@@ -12,20 +17,31 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, Final
 
+import orjson
+
+from relfast import __version__
 from relfast.errors import UsageError
+from relfast.inference.requests import Request
 from relfast.json_text import Undecodable, decode_object, encode_row
-from relfast.support.growing import GrowingFile, check_settings
-from relfast.support.outputs import is_stream, refuse_existing, write_json, writing
+from relfast.support.outputs import (
+    GrowingFile,
+    check_modes,
+    check_settings,
+    is_stream,
+    refuse_existing,
+    write_json,
+    writing,
+)
 
 Row = dict[str, Any]
-_Place = tuple[int, int]
+_Span = tuple[int, int]
 
 SETTINGS_SUFFIX: Final = ".run.json"
 """Suffix of the file beside the rows with their settings, which must be equal in a resumed run."""
@@ -135,13 +151,12 @@ class RequestLog:
         self.path = path
         self._key, self._failed, self._partial, self._piece = key, failed, partial, piece
         self._settings = settings
-        self._places: dict[Hashable, _Place] = {}
-        self._before: dict[Hashable, list[_Place]] = {}
+        self._places: dict[Hashable, _Span] = {}
+        self._before: dict[Hashable, list[_Span]] = {}
         self._stale = False
         self._held: list[Row] = []
         self._synced = time.monotonic()
-        if resume and overwrite:
-            raise UsageError("--resume and --overwrite exclude each other")
+        check_modes(resume, overwrite)
         if is_stream(str(path)):
             raise UsageError(
                 f"{path} is no file; responses need one, which is sorted at the end and can be resumed"
@@ -200,7 +215,7 @@ class RequestLog:
                 self._file.sync()
             self._synced = now
 
-    def _note(self, row: Row, place: _Place) -> None:
+    def _note(self, row: Row, place: _Span) -> None:
         """Note where a row of this run stands."""
         key = self._key(row)
         if self._piece(row):
@@ -250,7 +265,7 @@ class RequestLog:
     def _write_settings(self) -> None:
         write_json(self._settings_path, self._settings)
 
-    def _all_places(self) -> list[_Place]:
+    def _all_places(self) -> list[_Span]:
         return sorted([*self._places.values(), *chain.from_iterable(self._before.values())])
 
     @property
@@ -293,7 +308,7 @@ class RequestLog:
         if sum(b - a for a, b in places) != start:
             self._replace(places)
 
-    def _replace(self, places: list[_Place]) -> None:
+    def _replace(self, places: list[_Span]) -> None:
         """Write the rows at these places to a new file, and replace the old file by it."""
         ends = accumulate(end - start for start, end in places)
         moved = {(a, b): (end - (b - a), end) for (a, b), end in zip(places, ends, strict=True)}
@@ -302,3 +317,86 @@ class RequestLog:
         kept = {key: [moved[place] for place in old if place in moved] for key, old in self._before.items()}
         self._before = {key: new_places for key, new_places in kept.items() if new_places}
         self._stale = False
+
+
+_SCORED: Final = ".scored.jsonl"
+
+
+def made_of(
+    rows: Iterable[Mapping[str, Any]], requests: Sequence[Request], generation: str
+) -> dict[str, Any]:
+    """The entry `MADE` of a header: relfast's version, the prompt of each task, and counts over the rows of
+    ``requests``. ``generation`` is the name of the rows' field with the details of the request."""
+    records = failed = 0
+    errors, reasons, tokens = Counter[str](), Counter[str](), Counter[str]()
+    models: set[str] = set()
+    indices = {request.index for request in requests}
+    for row in rows:
+        about = row[generation]
+        if about["index"] not in indices:
+            continue
+        records += 1
+        failed += row["error"] is not None
+        errors.update(error["type"] for error in _listed(row["error"]))
+        models.update(_listed(about.get("server_model")))
+        reasons.update(_listed(about.get("finish_reason")))
+        for usage in _listed(about.get("usage")):
+            tokens.update(usage)
+    prompts: dict[str, str] = {}
+    for request in requests:
+        if request.wording is not None:
+            prompts.setdefault(request.task or "(unknown)", request.wording)
+    return {
+        "relfast": __version__,
+        "prompts": prompts,
+        "records": records,
+        "failed": failed,
+        "errors": dict(sorted(errors.items())),
+        "server_models": sorted(models),
+        "finish_reasons": dict(sorted(reasons.items())),
+        "tokens": dict(sorted(tokens.items())),
+    }
+
+
+def _listed(value: Any) -> list[Any]:
+    """The values of a row's samples that are not None; ``value`` is one for all samples, or a list."""
+    return [item for item in (value if isinstance(value, list) else [value]) if item is not None]
+
+
+def headers_of(path: str | Path) -> list[str]:
+    """Where the header beside responses (``OUT``) or their scored rows (``OUT.scored.jsonl``) may be."""
+    names = (str(path), str(path).removesuffix(_SCORED), str(path).replace(_SCORED, ".jsonl"))
+    return [name + SETTINGS_SUFFIX for name in dict.fromkeys(names)]
+
+
+def read_header(path: str | Path) -> dict[str, Any] | None:
+    """The first header of `headers_of`; None without one."""
+    for name in headers_of(path):
+        try:
+            header = orjson.loads(Path(name).read_bytes())
+        except (OSError, ValueError):
+            continue
+        if isinstance(header, dict):
+            return header
+    return None
+
+
+def header_line(header: Mapping[str, Any]) -> str:
+    """The settings of a run in one line, to be shown beside its scores."""
+    made = header.get(MADE) or {}
+    parts = [f"model {header.get('model')}"]
+    others = [name for name in made.get("server_models", ()) if name != header.get("model")]
+    if others:
+        parts.append(f"served as {', '.join(others)}")
+    prompts = dict.fromkeys(made.get("prompts", {}).values())
+    if prompts:
+        parts.append(f"prompt {', '.join(prompts)}")
+    parts += [
+        f"{name.replace('_', '-')} {header[name]}"
+        for name in ("temperature", "max_tokens", "samples", "seed")
+        if header.get(name) is not None
+    ]
+    parts += [
+        f"{name.replace('_', '-')} given" for name in ("system", "stop", "extra_body") if header.get(name)
+    ]
+    return " | ".join(parts)

@@ -17,8 +17,8 @@ from relfast.formats.paths import MISSING
 from relfast.inference.client import Prompt
 from relfast.json_text import Undecodable, decode_object, decode_text
 from relfast.tasks import EXACT_FIELDS, TASKS, Task, find_task, infer_task
-from relfast.tasks.prompting import AS_IT_STANDS
-from relfast.tasks.prompting import Prompt as Wording
+from relfast.tasks.base import AS_IT_STANDS
+from relfast.tasks.base import Prompt as Wording
 
 _QUESTIONS: Final = ("question", "problem")
 """Fields that may hold a row's question, besides its dialect's. (``prompt`` holds a complete prompt.)"""
@@ -108,7 +108,7 @@ def completed(row: dict[str, Any]) -> dict[str, Any]:
     """A data set's row, which has fields of gold beside its question, as a record with task and answer, so
     that it can be scored. Other rows are returned as they are.
 
-    Tasks with a documented format of records (`relfast.tasks.facts.Gold.domain`) are left out: their gold is
+    Tasks with a documented format of records (`relfast.tasks.base.Gold.domain`) are left out: their gold is
     always in ``answer``, and a column of the same name in another table is not gold.
     """
     entry = read_row(row, "auto")

@@ -14,9 +14,8 @@ from relfast.errors import ResumeMismatchError
 from relfast.formats import read_row
 from relfast.formats.failure import CUT_OFF, IN_REPLIES, NoResponse
 from relfast.inference.client import Client, Endpoint, Prompt, Settings
-from relfast.inference.header import made_of
 from relfast.inference.replies import Completion
-from relfast.inference.request_log import RequestCounts, RequestLog
+from relfast.inference.request_log import RequestCounts, RequestLog, made_of
 from relfast.inference.requests import Request
 
 GENERATION: Final = "generation"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from relfast.bench.sets import SETS
-from relfast.engine.calls.of_process import shared_scorer
+from relfast.engine.calls.scorer import shared_scorer
 from relfast.errors import UsageError
 from relfast.records import Score
 from relfast.rewards.problems import Problem, from_file, generated

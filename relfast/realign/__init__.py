@@ -11,16 +11,16 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from relfast.realign.aligner import StepAligner
     from relfast.realign.grading import get_llm_reasoning, grade_correctness_llm
     from relfast.report.realign import generate_analysis_report, generate_heatmap
+    from relfast.tasks.realign.alignment import StepAligner
 
 DEFAULT_LLM_API_ENDPOINT: Final = "http://127.0.0.1:1234/v1/completions"
 DEFAULT_LLM_MODEL_NAME: Final = "mistral-7b"
 EMBEDDING_MODEL: Final = "BAAI/bge-large-en-v1.5"
 
 _HOMES: Final = {
-    "StepAligner": "relfast.realign.aligner",
+    "StepAligner": "relfast.tasks.realign.alignment",
     "generate_analysis_report": "relfast.report.realign",
     "generate_heatmap": "relfast.report.realign",
     "get_llm_reasoning": "relfast.realign.grading",

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from relfast.engine.files.io.sources import find_sources, lines_of, objects_in
 from relfast.errors import InputError, MissingExtraError, UsageError
-from relfast.support import telemetry
+from relfast.support.system import turn_off_telemetry
 
 DATASET: Final = "EleutherAI/hendrycks_math"
 SUBSETS: Final = (
@@ -54,7 +54,7 @@ def from_hub(
     InputError
         A subset cannot be loaded.
     """
-    telemetry.turn_off()
+    turn_off_telemetry()
     try:
         import datasets
     except ImportError as error:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from relfast.engine.files.io.sources import find_sources, lines_of, objects_in, paths_in
 from relfast.errors import InputError, MissingExtraError, UsageError
-from relfast.inference.header import headers_of, read_header
+from relfast.inference.request_log import headers_of, read_header
 from relfast.report import figures
 from relfast.report.canvas import Canvas
 from relfast.report.figures import Point
@@ -353,7 +353,7 @@ def _representative(solved: Solved, aligner: Aligner | None, report: Report) -> 
         of = f"{entry.get('subset')} {entry.get('id')}, alignment {solved.scores[chosen]:.2f}"
         benchmark, llm = entry.get("benchmark_steps") or [], entry.get("llm_steps") or []
         if aligner is None:
-            from relfast.realign.aligner import StepAligner
+            from relfast.tasks.realign.alignment import StepAligner
 
             aligner = StepAligner(report.embedder)
         try:

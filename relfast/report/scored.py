@@ -15,7 +15,7 @@ from typing import Any, Final
 from relfast.comparison.model import BOLD, Side, best_in_bold
 from relfast.comparison.runs import name_and_path, stem_of
 from relfast.errors import UsageError
-from relfast.inference.header import header_line, read_header
+from relfast.inference.request_log import header_line, read_header
 from relfast.json_text import encode_indented
 from relfast.report import by_size, overview
 from relfast.report.inputs import keep_inputs

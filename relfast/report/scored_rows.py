@@ -15,7 +15,7 @@ from relfast.engine.files.io.scored import Unusable, is_unusable, read_scores
 from relfast.engine.files.past_run import past_run, past_votes
 from relfast.engine.job import Job
 from relfast.errors import UsageError, printable
-from relfast.inference.header import read_header
+from relfast.inference.request_log import read_header
 from relfast.json_text import encode_json
 from relfast.records import CUT_OFF, SCORED, Record, Score
 from relfast.report.by_size import SizeCounter, SizeTable, display_of

@@ -122,4 +122,4 @@ class _Key:
 @lru_cache(maxsize=64)
 def _block(name: str, seed: int, key: _Key) -> list[dict[str, Any]]:
     """The `BLOCK` rows of one call of a generator, which takes 15 to 60 ms."""
-    return list(get_task(name).source.generate(name, BLOCK, seed, **key.values))
+    return list(get_task(name).generator_module.generate(name, BLOCK, seed, **key.values))

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from relfast.engine.calls.needs import level_of_caller
+from relfast.engine.calls.unscored import level_of_caller
 from relfast.errors import UsageError
 from relfast.records import Score, unscored
 from relfast.rewards.shared import Row, question_of, read_label

@@ -12,14 +12,13 @@ from functools import lru_cache
 from typing import Any, ClassVar, Final, Self, TypeVar, Unpack
 
 from relfast.engine.calls.incoming import Columns
-from relfast.engine.calls.needs import Formless, Needs, log_unscored
-from relfast.engine.calls.of_process import close, shared_scorer, stats
-from relfast.engine.calls.scorer import Scorer
-from relfast.engine.calls.unscored import checked_on_error, value_of, worths
+from relfast.engine.calls.scorer import Scorer, shared_scorer
+from relfast.engine.calls.scorer import close_shared as close
+from relfast.engine.calls.scorer import stats_of_process as stats
+from relfast.engine.calls.unscored import Formless, Needs, checked_on_error, log_unscored, value_of, worths
 from relfast.engine.job import AdapterKeywords, OnError
 from relfast.errors import UnscoredError, UsageError
-from relfast.formats.entry import last_user_said
-from relfast.formats.messages import plain_messages
+from relfast.formats.entry import last_user_said, plain_messages
 from relfast.formats.stored import gold_of, held
 from relfast.records import Score
 from relfast.tasks import TASKS, find_task

@@ -22,9 +22,9 @@ from pydantic import BaseModel, Field
 
 from relfast import __version__
 from relfast.embed.adding import resolve
-from relfast.engine.calls.needs import Needs
 from relfast.engine.calls.pending import Begun
 from relfast.engine.calls.scorer import Scorer
+from relfast.engine.calls.unscored import Needs
 from relfast.engine.job import OnError
 from relfast.errors import TooManyError, UsageError
 from relfast.json_text import encode_row
@@ -34,9 +34,8 @@ from relfast.rewards.queries import samples_of, with_unreadable
 from relfast.rewards.shared import Row as Sample
 from relfast.rewards.shared import columns_of_rows, read_sample, shares
 from relfast.serve.access import OPEN_PATHS, Access
-from relfast.serve.bodies import BodyRoute
 from relfast.serve.docs import HEADERS, docs_page
-from relfast.serve.limits import Gate
+from relfast.serve.limits import BodyRoute, Gate
 from relfast.serve.metrics import Metrics
 from relfast.serve.nemo_gym import SeedRequest, VerifyAnswer, VerifyRequest, described_by, record_of
 

@@ -12,9 +12,8 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from relfast.formats.entry import last_said
+from relfast.formats.entry import last_said, plain_messages
 from relfast.formats.failure import ended
-from relfast.formats.messages import plain_messages
 from relfast.rewards.shared import Row, question_of, read_sample
 
 

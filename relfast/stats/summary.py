@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from relfast.records import CUT_OFF, SCORED
+from relfast.records import CUT_OFF, SCORED, Plain
 from relfast.stats.intervals import (
     LEVEL,
     AtK,
@@ -23,7 +23,6 @@ from relfast.stats.samples import Repeats, collapse, group_of
 from relfast.stats.sums import add_columns, add_counts, number_of, numbers_of, rounded
 from relfast.stats.tally import BREAKDOWNS, Tally, TaskTally, in_order, is_flag
 from relfast.stats.unusable import Cause, describe
-from relfast.support.plain import Plain
 from relfast.tables import number, share
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
@@ -31,7 +30,7 @@ from relfast.tasks.base import resolve
 if TYPE_CHECKING:
     from relfast.stats.lengths import Lengths
     from relfast.stats.samples import SampleStore
-    from relfast.tasks.facts import ShownTable
+    from relfast.tasks.base import ShownTable
 
 
 @dataclass(slots=True, repr=False, eq=False)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from relfast.records import CUT_OFF, SCORED, STATUSES, Score
+from relfast.records import CUT_OFF, SCORED, STATUSES, Plain, Score
 from relfast.stats.samples import (
     FURTHER,
     SAMPLE,
@@ -23,9 +23,8 @@ from relfast.stats.samples import (
     key_of,
 )
 from relfast.stats.sums import add_columns, add_counts, units_of
-from relfast.support.plain import Plain
 from relfast.tasks import TASKS
-from relfast.tasks.facts import Metric
+from relfast.tasks.base import Metric
 
 _T = TypeVar("_T")
 
@@ -38,7 +37,7 @@ class TaskTally(Plain):
     """Counts of the rows of one task.
 
     ``rewards`` and the values of ``sums`` are (number of rows with a value, sum in units of
-    `relfast.stats.sums`). ``cells`` is the table of the task's `relfast.tasks.facts.Breakdown`, if it has
+    `relfast.stats.sums`). ``cells`` is the table of the task's `relfast.tasks.base.Breakdown`, if it has
     one: for each cell the number of rows, then the count of each flag and the sum (units) of each number.
     ``cut_off`` counts responses that were cut off before they began.
     """

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from relfast.errors import in_python, printable
-from relfast.support.plain import Plain
+from relfast.records import Plain
 
 Side = Literal["command", "python"]
 """Whether a message names options of the command line or keywords of Python."""

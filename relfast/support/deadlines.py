@@ -45,7 +45,9 @@ LONG_SECONDS: Final = 1.0
 """Intervals up to this long always count: they do little harm and are too short to tell work from waiting."""
 
 LEAST_WORK: Final = 0.1
-"""A longer interval counts only if the process (all threads) used this share of it as CPU time."""
+"""A longer interval counts only if the process (all threads) used this share of it as CPU time. It has used
+less if twenty processes share the processor or it was stopped, and then a deadline says nothing about the
+record."""
 
 
 class WorkingClock:

@@ -1,4 +1,5 @@
-"""The table of all tasks, written as a literal so that the whole list can be read in one place.
+"""The table of all tasks, written as a literal so that the whole list can be read in one place, and the
+options of all tasks in one dataclass: a run has one `AllOptions`, each task reads its fields.
 
 Task names are compared case-insensitively, as in the published scorers; white space is not stripped.
 """
@@ -6,18 +7,32 @@ Task names are compared case-insensitively, as in the published scorers; white s
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
 from relfast.errors import UnknownTaskError
+from relfast.records import Options, Policy
 from relfast.tasks.base import Task
 from relfast.tasks.realign import TASK as REALIGN
+from relfast.tasks.realign import Grader, RealignOptions
 from relfast.tasks.rel_a import TASKS as REL_A
 from relfast.tasks.rel_b import TASK as REL_B
-from relfast.tasks.rel_c import C1, C2, C3
+from relfast.tasks.rel_b import RelBOptions
+from relfast.tasks.rel_c import C1, C2, C3, RelCOptions, Tautomers
 from relfast.tasks.seqbench import TASK as SEQBENCH
 
-__all__ = ["EXACT_FIELDS", "TASKS", "Task", "find_task", "get_task", "infer_task"]
+__all__ = [
+    "EXACT_FIELDS",
+    "TASKS",
+    "AllOptions",
+    "OptionKeywords",
+    "Task",
+    "TaskKeywords",
+    "find_task",
+    "get_task",
+    "infer_task",
+]
 
 
 TASKS: Final[Mapping[str, Task]] = MappingProxyType(
@@ -81,3 +96,30 @@ def infer_task(answer: Any) -> Task | None:
             if all(is_there(key) for key in keys):
                 return task
     return None
+
+
+@dataclass(frozen=True)
+class AllOptions(RealignOptions, RelCOptions, RelBOptions, Options):
+    """The options of every task. Immutable and picklable.
+
+    Fields of the last base come first in a dataclass: the bases are the table of tasks in reverse order.
+    """
+
+
+class TaskKeywords(TypedDict, total=False):
+    """`AllOptions` as keyword arguments, without the policy, which many functions declare themselves."""
+
+    strip_reasoning: bool
+    reasoning: tuple[tuple[str, str], ...]
+    b1_min_f1: float
+    tautomers: Tautomers
+    mcs_timeout: int
+    embedder: str
+    device: str
+    grader: Grader
+
+
+class OptionKeywords(TaskKeywords, total=False):
+    """`AllOptions` as keyword arguments."""
+
+    policy: Policy

@@ -10,13 +10,17 @@ from typing import Any, Final, NamedTuple
 from relfast.errors import RelfastError, UsageError
 from relfast.parameters import Whole
 from relfast.records import POLICIES, Outcome, Record
+from relfast.tasks import AllOptions
 from relfast.tasks.base import KernelScorer, Task
-from relfast.tasks.options import AllOptions
 
 _OPTIONS: Final = tuple(AllOptions(policy=policy) for policy in POLICIES)
 
 MAX_RECORDS: Final = 10_000_000
 """Maximum records per run: ids have five digits or more, and ten million records of REL-A1 are 30 GB."""
+
+
+MOCK_SKILL: Final = 0.5
+"""Share of questions that a task's mock model knows the answer to."""
 
 
 def stream(task: str, seed: int, index: int, *more: object) -> random.Random:

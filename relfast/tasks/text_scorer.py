@@ -20,9 +20,8 @@ from relfast_kernels.entry import Int, rows_of
 from relfast_kernels.text.layouts import Golds, Judging, Work
 
 from relfast.records import Options, Outcome
-from relfast.support.memory import lazy_memory
-from relfast.tasks.base import MAX_TEXTS, KernelScorer, Task, resolve
-from relfast.tasks.facts import TextKernel
+from relfast.support.system import lazy_memory
+from relfast.tasks.base import MAX_TEXTS, KernelScorer, Task, TextKernel, resolve
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
 
 

@@ -9,12 +9,11 @@ import pytest
 from corpora import rel_records
 from hostile_cache import give_away
 from rdkit import Chem
-from relfast_kernels.caches.cache import user_cache
+from relfast_kernels.caches import user_cache
 from relfast_kernels.compiled import native
 
 from relfast.chem import isomers as module
-from relfast.chem.isomers import formula_of, hill, is_strained, isomers, parse_formula
-from relfast.chem.kept import kept_name, write_kept
+from relfast.chem.isomers import formula_of, hill, is_strained, isomers, kept_name, parse_formula, write_kept
 from relfast.errors import UsageError
 
 KNOWN = {

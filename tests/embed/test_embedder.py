@@ -119,6 +119,11 @@ def test_a_warm_disk_cache_gives_the_same_bits(with_disk: Model, cache_dir: Path
     assert cache.open_disk_cache(replace(with_disk, batch_stable=False), "cpu") is None
     (file,) = (cache_dir / "vectors").glob("*.sqlite")
     assert file.name.startswith("tiny-")
+    with_disk.graph_path.write_bytes(b"torn")  # read for the first text that is not cached, and not before
+    third = Embedder(with_disk)
+    assert np.array_equal(third.encode(texts), expected)
+    with pytest.raises(InputError, match=r"model\.onnx"):
+        third.encode([*texts, "newer one"])
 
 
 _OPENER = """
@@ -199,11 +204,13 @@ def test_threads_and_devices(tiny: Model, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("RELFAST_EMBED_THREADS", "many")
     with pytest.raises(UsageError, match="RELFAST_EMBED_THREADS"):
         Embedder(tiny)
+    monkeypatch.delenv("RELFAST_EMBED_THREADS")
     monkeypatch.setattr("onnxruntime.get_available_providers", lambda: ["CPUExecutionProvider"])
     wrong = dict.fromkeys(("tpu", "cuda:x", "cpu:1"), "unknown device") | {"cuda": "onnxruntime-gpu"}
     for device, message in wrong.items():
-        with pytest.raises(UsageError, match=message):
-            Session(tiny, device)
+        for opened in (Session, Embedder):
+            with pytest.raises(UsageError, match=message):
+                opened(tiny, device)
 
 
 def test_a_broken_graph_is_named(tiny: Model) -> None:

@@ -12,7 +12,7 @@ from contract_records import REALIGN
 from engine_runs import write_dump
 from live_server import live_server
 from processes import python
-from relfast_kernels.caches.cache import base_directory
+from relfast_kernels.caches import base_directory
 from tiny_bert import make_checkpoint
 
 from relfast.embed.adding import add

@@ -29,7 +29,7 @@ from relfast.engine.columns.scoring import Scoring
 from relfast.engine.job import Job
 from relfast.records import Score
 from relfast.support.deadlines import Deadlines, WorkingClock
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions
 from relfast.tasks.realign import verify
 
 GOLD = {"benchmark_solution": "First 2 + 2 = 4.\nThen 4 + 1 = 5.\nSo \\boxed{5}."}
@@ -85,8 +85,10 @@ def scored(
     embedder._memory = MemoryCache(embedder.model.dimensions)
     job = Job(options=AllOptions(embedder=tiny), timeout=timeout)
     scoring = Scoring(job, clock=clock, **more)
-    entries = [entry for at, row in enumerate(records_of(responses)) for entry in scoring.row(row, at)]
-    return list(scoring.entries(entries))
+    entries = [
+        entry for at, row in enumerate(records_of(responses)) for entry in scoring.records_of_row(row, at)
+    ]
+    return list(scoring.scores(entries))
 
 
 def lines(n: int, words: int = 30) -> str:

@@ -19,9 +19,9 @@ from relfast.engine.files.block_scoring import Segment
 from relfast.engine.isolated import forkserver
 from relfast.engine.isolated.failures import (
     ATTEMPTS,
-    IDLE_DEATHS,
     LOST,
     OUT_OF_MEMORY,
+    UNEXPLAINED_DEATHS,
     Death,
     Failures,
     blamed,
@@ -33,8 +33,8 @@ from relfast.errors import UsageError
 from relfast.records import STOPPED, Score, fault_of, unscored
 from relfast.rewards import shared
 from relfast.stats.summary import Tally
-from relfast.support import cores
-from relfast.support.cores import usable_cores
+from relfast.support import system
+from relfast.support.system import usable_cores
 
 # whom a death is blamed on
 
@@ -88,12 +88,12 @@ KILLED, TERMINATED = Death(-signal.SIGKILL, PLACE), Death(-signal.SIGTERM, PLACE
         ([TERMINATED, SEGFAULT], ("crashed", "WorkerKilled", "machinery")),
         # a stop of this process or of the worker, and a machine that is overloaded, excuse once
         ([DEADLINE._replace(frozen=True)] * 2, STOPPED_THEN),
-        ([DEADLINE._replace(idle=True)] * 2, STOPPED_THEN),
+        ([DEADLINE._replace(hardly_ran=True)] * 2, STOPPED_THEN),
         ([KILLED._replace(silent=True)] * 2, STOPPED_THEN),
-        ([DEADLINE._replace(idle=True), DEADLINE], ("timeout", "Timeout", "response")),
+        ([DEADLINE._replace(hardly_ran=True), DEADLINE], ("timeout", "Timeout", "response")),
         ([SEGFAULT._replace(frozen=True), *[SEGFAULT] * ATTEMPTS], CRASHED),
         # a crash is one on any machine: only a deadline says less on one that is overloaded
-        ([SEGFAULT._replace(idle=True), SEGFAULT], CRASHED),
+        ([SEGFAULT._replace(hardly_ran=True), SEGFAULT], CRASHED),
     ],
 )
 def test_what_follows_of_deaths(deaths: list[Death], expected: tuple[str, str, str]) -> None:
@@ -124,10 +124,10 @@ def test_whose_fault_other_rows_are() -> None:
 def test_deaths_on_nothing_end_in_giving_up() -> None:
     failures = Failures()
     killed = Death(-signal.SIGKILL, None)
-    assert [failures.idle(killed) for _ in range(IDLE_DEATHS)] == [None] * IDLE_DEATHS
-    assert failures.idle(killed) == "workers keep dying (killed by SIGKILL) on no record at all"
+    assert [failures.unexplained(killed) for _ in range(UNEXPLAINED_DEATHS)] == [None] * UNEXPLAINED_DEATHS
+    assert failures.unexplained(killed) == "workers keep dying (killed by SIGKILL) on no record at all"
     failures.progress()
-    assert failures.idle(killed) is None
+    assert failures.unexplained(killed) is None
     assert failures.attempts == 0
 
 
@@ -232,8 +232,8 @@ MANY = 64
 def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty tree of control groups, on a machine with many cores."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(MANY)))
-    monkeypatch.setattr(cores, "_CGROUPS", tmp_path / "fs")
-    monkeypatch.setattr(cores, "_OWN_CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(system, "_CGROUPS", tmp_path / "fs")
+    monkeypatch.setattr(system, "_OWN_CGROUPS", tmp_path / "cgroup")
     return tmp_path
 
 
@@ -268,7 +268,7 @@ def test_quotas(groups: Path, files: dict[str, str], expected: int) -> None:
     for name, text in files.items():
         (groups / name).parent.mkdir(parents=True, exist_ok=True)
         (groups / name).write_text(text, "utf-8")
-    assert cores.usable_cores() == expected
+    assert system.usable_cores() == expected
 
 
 def test_workers_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

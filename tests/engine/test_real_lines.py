@@ -22,7 +22,7 @@ from relfast.engine.columns.gold_records import GoldRecords
 from relfast.engine.job import Job
 from relfast.formats import Entry
 from relfast.formats.paths import MISSING
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions
 
 # mutated lines
 

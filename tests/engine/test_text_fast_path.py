@@ -19,7 +19,7 @@ from relfast_kernels.compiled import making, native
 from relfast_kernels.layouts import GOLD_MEMBERS, NUMBERS_REPEAT
 
 from relfast.engine.columns import scoring, text_gold
-from relfast.engine.columns.segments import Detours
+from relfast.engine.columns.blocks import Detours
 from relfast.engine.columns.text_gold import KnownGold
 from relfast.engine.columns.text_table import can_hold
 from relfast.engine.files.score_files import score_files
@@ -28,9 +28,8 @@ from relfast.formats import steps
 from relfast.formats.table import DIALECTS, Dialect, Form
 from relfast.json_text import decode_object
 from relfast.seqbench import generate
-from relfast.support.memory import lazy_memory
-from relfast.tasks import TASKS, get_task
-from relfast.tasks.options import AllOptions
+from relfast.support.system import lazy_memory
+from relfast.tasks import TASKS, AllOptions, get_task
 
 
 @pytest.fixture(scope="session")

@@ -78,7 +78,7 @@ def test_no_timer_runs_over_a_kernel_in_plain_python(
     )
     scoring = Scoring(make_job(policy=policy, timeout=SECONDS), guard=guard)
     monkeypatch.setattr(scoring, "outcomes", spied(scoring.outcomes, "in the scorer"))
-    found = [score.to_row() for score in scoring.entries(scoring.row(record, 0))]
+    found = [score.to_row() for score in scoring.scores(scoring.records_of_row(record, 0))]
     assert found == expected
     assert not any(seen["in kernels"])
     assert all(bool(left) == task.can_hang for left in seen["in the scorer"])
@@ -89,7 +89,7 @@ def test_no_timer_runs_over_a_kernel_in_plain_python(
 
 def _scored(record: dict[str, Any], policy: str) -> list[Any]:
     scoring = Scoring(make_job(policy=policy))
-    return [*scoring.entries(scoring.row(record, 0))]
+    return [*scoring.scores(scoring.records_of_row(record, 0))]
 
 
 def test_what_is_in_flight_goes_on_after_a_pause(guard: KernelGuard) -> None:

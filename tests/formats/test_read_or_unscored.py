@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import relfast
 from relfast.engine.job import Job
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions
 
 RIGHT, WRONG = "I say <Yes>", "<No>"
 RECORD: Final = {

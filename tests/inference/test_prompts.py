@@ -15,7 +15,7 @@ from openai_server import Server, running
 import relfast
 from relfast.bench.sets import SETS
 from relfast.errors import UsageError
-from relfast.inference.header import header_line, read_header
+from relfast.inference.request_log import header_line, read_header
 from relfast.inference.requests import Wordings
 from relfast.seqbench import parse_actions
 from relfast.tasks import TASKS, get_task

@@ -15,10 +15,8 @@ import platformdirs
 import pytest
 from hostile_cache import SOMEBODY, SPOILT, give_away
 from missing_kernels import built
-from relfast_kernels.caches import cache as module
-from relfast_kernels.caches import trust
-from relfast_kernels.caches.cache import Cache, base_directory, user_cache
-from relfast_kernels.caches.trust import UntrustedError
+from relfast_kernels import caches
+from relfast_kernels.caches import Cache, UntrustedError, base_directory, user_cache
 from relfast_kernels.compiled import making, native
 
 ROOT_RUNS: bool = os.geteuid() == 0
@@ -213,9 +211,9 @@ def test_owners_that_a_container_does_not_map() -> None:
         def judged() -> bool:
             library.prctl(_PR_SET_DUMPABLE, 1)  # else its map is root's to write
             if library.unshare(_CLONE_NEWUSER):
-                return not trust._is_unmapped(os.stat("/").st_uid)
+                return not caches._is_unmapped(os.stat("/").st_uid)
             Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
-            if os.stat("/").st_uid == user or not trust._is_unmapped(os.stat("/").st_uid):
+            if os.stat("/").st_uid == user or not caches._is_unmapped(os.stat("/").st_uid):
                 return False
             return Cache(ours).usable() and _refused(roots if ROOT_RUNS else Path("/usr"))
 
@@ -286,13 +284,13 @@ def test_it_is_said_once_a_process_and_not_by_workers(base: Path, monkeypatch: p
     base.chmod(0o777)
     with monkeypatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("error")
-        patch.setenv(module.QUIET_VARIABLE, "1")
+        patch.setenv(caches.QUIET_VARIABLE, "1")
         assert not user_cache("native").usable()
 
     def ask() -> None:
         assert not user_cache("native").usable()
         assert not user_cache("isomers").usable()
-        module.report()
+        caches.report()
 
     with pytest.warns(RuntimeWarning) as caught:
         ask()

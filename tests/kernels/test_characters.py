@@ -16,8 +16,7 @@ from relfast_kernels.text import characters
 from seeds import fresh
 
 from relfast import evaluate_response
-from relfast.tasks import get_task
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions, get_task
 from relfast.tasks.rel_c.extract import extract_molecules
 from relfast.tasks.text_scorer import TextScorer
 

@@ -19,7 +19,7 @@ from relfast_kernels.mcs import layouts as states
 from relfast_kernels.mcs.layouts import PACKED_SIZE
 from relfast_kernels.mcs.packed import pack
 from relfast_kernels.mcs.search import largest_common
-from relfast_kernels.motif.entries import similar
+from relfast_kernels.motif.grow import similar
 from relfast_kernels.smiles import layouts
 from seeds import fresh
 

@@ -197,7 +197,7 @@ class TestVerl:
         assert made("REL-C1", "<Yes>", {"label": "Yes"})["score"] == 1.0
 
     def test_where_no_task_can_be_told(self, monkeypatch: Any, caplog: pytest.LogCaptureFixture) -> None:
-        monkeypatch.setattr("relfast.engine.calls.needs._told", set())
+        monkeypatch.setattr("relfast.engine.calls.unscored._told", set())
         for _ in range(2):
             given = verl.compute_score("ada-f/rel", "<Yes>", {"colour": "red"}, None, on_error=0.5)
             assert (given["score"], given["unscored"]) == (0.5, 1.0)

@@ -194,7 +194,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
         monkeypatch.setattr(IsolatedScoring, "submit", submit)
         # what an earlier test has begun and not waited for may end in the scorers that it shared
-        monkeypatch.setattr("relfast.engine.calls.of_process._scorers", {})
+        monkeypatch.setattr("relfast.engine.calls.scorer._scorers", {})
         # scorers that adapters share keep the short way that they have found
         monkeypatch.setattr(KernelScoring, "of", lambda self, name: None)
 

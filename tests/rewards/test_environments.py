@@ -19,7 +19,7 @@ from relfast.rewards.curriculum import Problems
 from relfast.rewards.environments import Environment
 from relfast.rewards.problems import BLOCK, SEEDS, Problem, from_file, generated, problem_of
 from relfast.rewards.trl_environments import SeqBenchEnvironment, prompts
-from relfast.tasks.seqbench.actions import parse_actions
+from relfast.tasks.seqbench.machine import parse_actions
 
 # problems: from files in any dialect, and made one by one without those before
 

@@ -17,9 +17,9 @@ from processes import python
 import relfast
 from relfast import rewards
 from relfast.cli.machine import PLACES
-from relfast.engine.calls import needs
-from relfast.engine.calls.needs import Formless
+from relfast.engine.calls import unscored
 from relfast.engine.calls.scorer import Scorer
+from relfast.engine.calls.unscored import Formless
 from relfast.errors import RelfastError, UnknownTaskError, UsageError
 from relfast.rewards import nemo_rl, trl, verl
 from relfast.rewards.openrlhf import make_reward as make_openrlhf
@@ -34,7 +34,7 @@ EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 
 @pytest.fixture(autouse=True)
 def nothing_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(needs, "_told", set())
+    monkeypatch.setattr(unscored, "_told", set())
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[str]:

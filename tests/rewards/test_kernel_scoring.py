@@ -37,7 +37,7 @@ from relfast.engine.files.block_scoring import BlockScoring
 from relfast.engine.job import Job
 from relfast.json_text import plain
 from relfast.records import STATUSES, Extracted, Policy, Score
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions
 from relfast.tasks.rel_c import tag_scorers
 from relfast.tasks.rel_c.tag_scorers import IsomersScorer
 

@@ -17,7 +17,7 @@ import pytest
 from reward_cases import Sample
 
 import relfast
-from relfast.formats.messages import plain_messages
+from relfast.formats.entry import plain_messages
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
 from relfast.rewards.shared import question_of
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from relfast.engine.calls.micro_batches import MicroBatcher
-from relfast.engine.calls.pending import EVENTS, Counts
+from relfast.engine.calls.pending import EVENTS, Counts, MicroBatcher
 from relfast.records import STATUSES, Record, Score, unscored
 
 N = 5

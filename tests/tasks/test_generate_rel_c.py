@@ -16,7 +16,7 @@ from corpora import rel_records
 from rdkit import Chem, DataStructs
 from rdkit.Chem import rdFingerprintGenerator, rdFMCS, rdMolDescriptors
 from rdkit.Chem.Scaffolds import MurckoScaffold
-from relfast_kernels.caches.cache import user_cache
+from relfast_kernels.caches import user_cache
 from seeds import SEED, fresh
 
 from relfast.chem import isomers as universes

@@ -79,7 +79,7 @@ FIXED = [
 def test_records_of_a_seed_are_the_same_for_ever(task: str, parameters: dict[str, Any], said: str) -> None:
     """Another draw would be other data under an old name. Sequences are Jukes and Cantor's: that pairs diverge by
     3/4 (1 - exp(-4d/3)), bases and changes evenly, was seen of them when these were written."""
-    records = get_task(task).source.generate(task, 8, 5, **parameters)
+    records = get_task(task).generator_module.generate(task, 8, 5, **parameters)
     n, found = length_hint(records, -1), list(records)
     assert n == len(found) or task != "SeqBench"
     written = json.dumps(found, sort_keys=True).encode()
@@ -123,7 +123,7 @@ PROGRAM = """
 import ast, sys
 from relfast.tasks import get_task
 for task, parameters in ast.literal_eval(sys.argv[1]).items():
-    print(*get_task(task).source.generate(task, 6, 11, **parameters), sep="\\n")
+    print(*get_task(task).generator_module.generate(task, 6, 11, **parameters), sep="\\n")
 """
 
 
@@ -143,7 +143,7 @@ def test_fresh_processes_make_the_same_records() -> None:
 )
 def test_bad_counts_and_seeds(task: str, n: Any, seed: Any) -> None:
     with pytest.raises(UsageError, match=r"number of records|seed"):
-        get_task(task).source.generate(task, n, seed)
+        get_task(task).generator_module.generate(task, n, seed)
 
 
 def test_wrong_gold_never_leaves() -> None:
@@ -199,7 +199,7 @@ def test_wrong_gold_never_leaves() -> None:
 )  # fmt: skip
 def test_parameters_that_cannot_be(task: str, parameters: dict[str, Any], complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
-        list(get_task(task).source.generate(task, 1, 0, **parameters))
+        list(get_task(task).generator_module.generate(task, 1, 0, **parameters))
 
 
 def outside(kind: Any) -> list[Any]:
@@ -229,9 +229,9 @@ def test_what_the_declarations_do_not_allow_is_refused(task: str) -> None:
     for parameter in parameters_of(declaring):
         for value in outside(parameter.kind):
             with pytest.raises(UsageError, match=parameter.name):
-                get_task(task).source.generate(task, 1, 0, **{parameter.name: value})
+                get_task(task).generator_module.generate(task, 1, 0, **{parameter.name: value})
     with pytest.raises(UsageError, match="unknown option 'sise'"):
-        get_task(task).source.generate(task, 1, 0, sise=3)
+        get_task(task).generator_module.generate(task, 1, 0, sise=3)
 
 
 MAZES = ({"B": 2}, {"rows": 8, "cols": 8, "B": 3, "N": 1.0}, {"rows": 10, "cols": 10, "B": 5, "N": 0.2})

@@ -19,8 +19,7 @@ from relfast_kernels.text.marks import ANY
 import relfast
 from relfast.engine.job import make_job
 from relfast.engine.signature import signature
-from relfast.tasks import TASKS
-from relfast.tasks.options import AllOptions
+from relfast.tasks import TASKS, AllOptions
 from relfast.tasks.reasoning import MARKS, TURN_ENDS, cut_turn, read_final, read_strictly, strip_reasoning
 
 COT = (("<cot>", "</cot>"),)

@@ -26,8 +26,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from relfast_kernels.caches.cache import COMPILE_VARIABLE, OFF, QUIET_VARIABLE, Cache, user_cache
-from relfast_kernels.caches.trust import UntrustedError
+from relfast_kernels.caches import COMPILE_VARIABLE, OFF, QUIET_VARIABLE, Cache, UntrustedError, user_cache
 
 try:
     # the module behind hashlib; hashlib itself loads OpenSSL, which takes longer than all that is done here
@@ -43,9 +42,9 @@ _ROOT: Final = Path(__file__).parent.parent
 UNITS: Final = {
     "text": "text/entries.py",
     "maze": "maze/entries.py",
-    "smiles": "smiles/entries.py",
-    "mcs": "mcs/entries.py",
-    "motif": "motif/entries.py",
+    "smiles": "smiles/table.py",
+    "mcs": "mcs/pairs.py",
+    "motif": "motif/grow.py",
     "tags": "tags/entries.py",
     "align": "align.py",
     "isomers": "isomers.py",
@@ -175,7 +174,7 @@ def is_kept(unit: str, processor: str) -> bool:
 
 def is_built(unit: str) -> bool:
     """Whether a file with a unit's code exists (it may still turn out to be torn)."""
-    return place_of(unit) is not None
+    return folder_of(unit) is not None
 
 
 def missing() -> list[str]:
@@ -183,7 +182,7 @@ def missing() -> list[str]:
     return [unit for unit in UNITS if not is_built(unit)]
 
 
-def place_of(unit: str) -> Path | None:
+def folder_of(unit: str) -> Path | None:
     """The folder of the file that has a unit's code: the wheel's, or the cache; None without one."""
     return next((file[0].parent for file in _files(unit) if _is_there(file)), None)
 

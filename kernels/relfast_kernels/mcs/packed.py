@@ -14,7 +14,17 @@ from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Ints
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs.layouts import KEYS, MAX_BONDS, PACKED_SIZE
-from relfast_kernels.smiles.layouts import AROMATIC_BOND, BONDS, CHARGES, DEGREE, LABEL, MAX_DEGREE, SECTION
+from relfast_kernels.smiles.layouts import (
+    AROMATIC_BOND,
+    ATOM_FACTOR,
+    BOND_FACTOR,
+    BONDS,
+    CHARGES,
+    DEGREE,
+    LABEL,
+    MAX_DEGREE,
+    SECTION,
+)
 
 INCIDENT: Final = 0
 """For each atom its bonds."""
@@ -51,8 +61,6 @@ IN_RING: Final = 8
 """Bit of an order: the bond is in a ring."""
 
 _MASK: Final = 0xFFFF_FFFF
-_ATOM_FACTOR: Final = 0x85EB_CA6B >> 1
-_BOND_FACTOR: Final = 0xC2B2_AE35 >> 1
 
 
 @kernel
@@ -201,14 +209,14 @@ def _look_around(packed: Ints, n: int, bonds: int) -> None:
     for far in range(ROUNDS):
         now = HASHES + far * SECTION
         for atom in range(n):
-            packed[now + atom] = packed[before + atom] * _ATOM_FACTOR & _MASK
+            packed[now + atom] = packed[before + atom] * ATOM_FACTOR & _MASK
         for bond in range(bonds):
             a = packed[FIRST + bond]
             b = packed[ENDS + bond] ^ a
             order = packed[ORDERS + bond]
-            there = (packed[before + b] + order) * _BOND_FACTOR & _MASK
+            there = (packed[before + b] + order) * BOND_FACTOR & _MASK
             packed[now + a] += there ^ there >> 15
-            there = (packed[before + a] + order) * _BOND_FACTOR & _MASK
+            there = (packed[before + a] + order) * BOND_FACTOR & _MASK
             packed[now + b] += there ^ there >> 15
         for atom in range(n):
             packed[now + atom] &= _MASK

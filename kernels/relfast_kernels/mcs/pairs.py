@@ -377,3 +377,13 @@ def read(text: Bytes, by_rdkit: bool, loose: bool, whole: bool, molecule: Molecu
     molecule.radicals = 1 if radical else 0
     molecule.counts = _counts(graph, n)
     return n
+
+
+ENTRIES = {
+    "prepare": (prepare, Reading),
+    "common": (largest, Common),
+    "judge": (compare, Comparisons),
+    "judge_one": (compare, Comparisons),
+    "part": (first_part, Parts),
+}
+"""Name → function and what it is given."""

@@ -467,3 +467,7 @@ def match_lists(lists: Lists) -> int:
             _match(lists, first, sizes, result)
         first = last
     return 0
+
+
+ENTRIES = {"match": (match_lists, Lists), "learn": (learn, Lesson), "code": (code_of, Coding)}
+"""Name → function and what it is given."""

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, Final
 
 from relfast.errors import UsageError
-from relfast.formats.entry import text_of
+from relfast.formats.entry import plain_messages, text_of
 from relfast.formats.failure import NoResponse
-from relfast.formats.messages import plain_messages
 from relfast.json_text import plain
 from relfast.records import Record, Score
 

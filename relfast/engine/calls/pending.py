@@ -1,5 +1,6 @@
 """Scores that workers have still to deliver (`PendingScore`), the cache through which equal answers share one
-score (`ScoreCache`), and the result of a batch call (`Begun`)."""
+score (`ScoreCache`), the result of a batch call (`Begun`), and calls of several threads that are scored
+together (`MicroBatcher`)."""
 
 from __future__ import annotations
 
@@ -8,15 +9,14 @@ import contextlib
 import json
 import pickle
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from hashlib import blake2b
-from itertools import count
+from itertools import count, islice
 from typing import Any, Final
 
-from relfast.engine.columns.kernel_scoring import own
-from relfast.records import STATUSES, Extracted, Record, Score, Status, told_cut_off
+from relfast.records import STATUSES, Extracted, Record, Score, Status
 from relfast.tasks import TASKS
 
 EVENTS: Final = ("scored_before", "shared")
@@ -162,9 +162,10 @@ class Begun:
     Parameters
     ----------
     begun
-        The score or pending score of each entry.
-    entries
-        The entries that are scored; an entry with a pending score is a `Record`.
+        The score or pending score of each record.
+    records
+        What is scored: a `Record` each, or the `Score` of one that could not be made, or None where the score
+        is there already.
     counts
         Where `scores` counts each score's status.
     """
@@ -172,10 +173,10 @@ class Begun:
     def __init__(
         self,
         begun: Sequence[Score | PendingScore],
-        entries: Sequence[Record | Score | None],
+        records: Sequence[Record | Score | None],
         counts: Counts,
     ) -> None:
-        self._begun, self._entries, self._counts = begun, entries, counts
+        self._begun, self._records, self._counts = begun, records, counts
 
     async def ended(self) -> None:
         """Return when all are scored, without blocking the event loop or holding a thread."""
@@ -184,15 +185,62 @@ class Begun:
 
     def scores(self) -> list[Score]:
         """The scores in order; waits for those that are pending. Call it once."""
-        scores = [*map(delivered, self._begun, self._entries)]
+        scores = [*map(delivered, self._begun, self._records)]
         for score in scores:
             self._counts[score.status]()
         return scores
 
 
-def delivered(begun: Score | PendingScore, entry: Record | Score | None) -> Score:
-    """The row of an entry; waits for it if it is pending."""
+def delivered(begun: Score | PendingScore, record: Record | Score | None) -> Score:
+    """The row of a record; waits for it if it is pending."""
     if isinstance(begun, PendingScore):
-        assert isinstance(entry, Record)
-        begun = own(begun.result(), entry.index, entry.id, entry.sample)
-    return told_cut_off(begun) if isinstance(entry, Record) and entry.cut_off else begun
+        assert isinstance(record, Record)
+        return begun.result().own(record)
+    return begun
+
+
+MAX_TOGETHER: Final = 256
+"""Most calls scored together; with more, the first call would wait long for the last."""
+
+
+class MicroBatcher:
+    """Scores calls from several threads together: one thread at a time scores, for itself and for all others
+    that wait.
+
+    A call that comes alone is scored at once; calls that come meanwhile are scored together by the thread
+    that gets the lock next. Thread-safe.
+
+    Parameters
+    ----------
+    score
+        Function that returns the scores of records, in order; may raise.
+    lock
+        Held by the thread that scores. Batchers that share a lock take turns.
+    """
+
+    def __init__(self, score: Callable[[Sequence[Record]], list[Score]], lock: threading.Lock) -> None:
+        self._score, self._lock = score, lock
+        self._waiting: deque[tuple[Sequence[Record], Future[list[Score]]]] = deque()
+
+    def __call__(self, records: Sequence[Record]) -> list[Score]:
+        """The scores of the records. Raises the exception of ``score``."""
+        mine: Future[list[Score]] = Future()
+        self._waiting.append((records, mine))
+        with self._lock:
+            while not mine.done():
+                self._score_some(mine)
+        return mine.result()
+
+    def _score_some(self, mine: Future[list[Score]]) -> None:
+        together = [self._waiting.popleft() for _ in range(min(MAX_TOGETHER, len(self._waiting)))]
+        try:
+            scores = iter(self._score([record for records, _ in together for record in records]))
+        except Exception as error:
+            for _, future in together:
+                future.set_exception(error)
+            return
+        except BaseException:  # Ctrl-C belongs to the caller in whose thread it came; the others go on
+            self._waiting.extendleft(reversed([call for call in together if call[1] is not mine]))
+            raise
+        for records, future in together:
+            future.set_result([*islice(scores, len(records))])

@@ -19,20 +19,19 @@ import threading
 import time
 import warnings
 import weakref
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, Final, Unpack, overload
+from typing import Any, Final, Unpack, cast, overload
 
 from relfast.engine.calls.incoming import Columns, check_records, columns_of, flaw_of, response_in
 from relfast.engine.calls.isolated_scoring import IsolatedScoring
-from relfast.engine.calls.micro_batches import MicroBatcher
-from relfast.engine.calls.needs import level_of_caller, log_unscored
-from relfast.engine.calls.pending import Begun, Counts, PendingScore, delivered
-from relfast.engine.calls.unscored import checked_on_error, value_of
-from relfast.engine.columns.kernel_scoring import MAX_CHARS, MAX_MOLECULES, own, tell
+from relfast.engine.calls.pending import Begun, Counts, MicroBatcher, PendingScore, delivered
+from relfast.engine.calls.unscored import checked_on_error, level_of_caller, log_unscored, value_of
+from relfast.engine.columns.kernel_scoring import MAX_CHARS, MAX_MOLECULES, tell
 from relfast.engine.columns.scoring import Scoring
 from relfast.engine.files.io.reader import read_gold
-from relfast.engine.job import Job, JobKeywords, OnError, make_job, workers_of
+from relfast.engine.job import AdapterKeywords, Job, JobKeywords, OnError, make_job, workers_of
 from relfast.errors import RelfastError, TooManyError, UnknownTaskError
 from relfast.formats import filter_of
 from relfast.formats.entry import no_text
@@ -41,6 +40,7 @@ from relfast.json_text import once_decoded
 from relfast.records import Record, Score, unscored
 from relfast.results import ScoreBatch
 from relfast.support.deadlines import WorkingClock
+from relfast.support.system import default_workers
 from relfast.tasks import TASKS, find_task, get_task, infer_task
 from relfast.tasks.base import Task
 
@@ -71,7 +71,7 @@ class Scorer:
     **options
         As in `relfast.score`: ``policy``, ``timeout`` (s per record, from the start of its scoring; 0 or
         None: no limit), ``rewards``, ``details``, ``task``, and the fields of
-        `relfast.tasks.options.AllOptions`.
+        `relfast.tasks.AllOptions`.
 
     Raises
     ------
@@ -194,11 +194,11 @@ class Scorer:
         if self._kernels is not None and type(task) is str and type(response) is str:
             score = self._kernels.kept(task, answer, response, question)
         if score is None:
-            entry = self._record(0, task, answer, response, question)
-            if not is_waited_for and isinstance(entry, Record) and self._goes_to_workers(entry):
+            record = self._record(0, task, answer, response, question)
+            if not is_waited_for and isinstance(record, Record) and self._goes_to_workers(record):
                 return None
-            (begun,) = self._begin([entry])
-            score = delivered(begun, entry)
+            (begun,) = self._begin([record])
+            score = delivered(begun, record)
         self._counts[score.status]()
         return score
 
@@ -217,7 +217,7 @@ class Scorer:
             The question's text. SeqBench reads it, and under ``strict`` each task whose
             `Task.strict_needs` contains ``question``.
         """
-        return own(self.kept_score(task, answer, response, question))
+        return _copied(self.kept_score(task, answer, response, question))
 
     def reward(
         self, task: str | None, answer: object, response: object, question: object = None
@@ -256,14 +256,14 @@ class Scorer:
         for workers; responses that need no worker are scored when it returns."""
         future: Future[Score] = Future()
         future.set_running_or_notify_cancel()
-        entry = self._record(0, task, answer, response, question)
+        record = self._record(0, task, answer, response, question)
 
         def deliver(begun: Any) -> None:
-            score = delivered(begun, entry)
+            score = delivered(begun, record)
             self._counts[score.status]()
             future.set_result(score)
 
-        (begun,) = self._begin([entry])
+        (begun,) = self._begin([record])
         if isinstance(begun, PendingScore):
             begun.add_done_callback(deliver)
         else:
@@ -308,15 +308,15 @@ class Scorer:
                 part = [None if column is None else [column[at] for at in places] for column in part]
             for at, row in zip(places, self._kernels.kept_all(task, *part), strict=True):
                 begun[at] = row
-        entries: list[Record | Score | None] = [None] * n
+        records: list[Record | Score | None] = [None] * n
         left = [at for at, row in enumerate(begun) if row is None]
         for at in left:
             question = questions[at] if questions else None
-            entries[at] = self._record(at, names[at], answers[at], responses[at], question)
-        more = self._begin([entries[at] for at in left]) if left else ()
+            records[at] = self._record(at, names[at], answers[at], responses[at], question)
+        more = self._begin([records[at] for at in left]) if left else ()
         for at, each in zip(left, more, strict=True):
             begun[at] = each
-        return Begun(begun, entries, self._counts)
+        return Begun(begun, records, self._counts)
 
     def score(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
         """One `Score` per sample of each record (a dict in any input dialect), in order.
@@ -341,22 +341,22 @@ class Scorer:
             The records have more than ``most`` samples.
         """
         check_records(records)
-        entries: list[Record | Score] = []
+        made: list[Record | Score] = []
         chosen = self.job.filter
         for index, row in enumerate(records):
             if isinstance(row, Mapping):
                 chosen = chosen or filter_of(row, self.job.dialect)
-                entries += self._scoring.row(row, index, chosen, most - len(entries) + 1)
+                made += self._scoring.records_of_row(row, index, chosen, most - len(made) + 1)
             elif isinstance(row, bytes):
-                entries += self._scoring.line(row, index, chosen, most - len(entries) + 1)
+                made += self._scoring.records_of_line(row, index, chosen, most - len(made) + 1)
             else:
                 kind = type(row).__name__
-                entries.append(
+                made.append(
                     unscored(index, None, None, 0, "invalid_record", "InvalidRecord", f"{kind}, not a dict")
                 )
-            if len(entries) > most:
+            if len(made) > most:
                 raise TooManyError(f"more than {most} samples")
-        return Begun(self._begin(entries), entries, self._counts)
+        return Begun(self._begin(made), made, self._counts)
 
     async def ascore(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
         """`score` without blocking the event loop; no thread waits for workers."""
@@ -381,7 +381,7 @@ class Scorer:
             The sequences differ in length, or one of them is a single text or answer.
         """
         kept = self.kept_scores(tasks, answers, responses, questions=questions)
-        return ScoreBatch.of([own(row, at) for at, row in enumerate(kept)])
+        return ScoreBatch.of([*map(_copied, kept, range(len(kept)))])
 
     def rewards(
         self,
@@ -459,45 +459,45 @@ class Scorer:
             return unscored(index, None, task.name, 0, "invalid_record", *failure)
         return Record(index, None, task.name, answer, "" if cut_off else text, question, cut_off=cut_off)
 
-    def _begin(self, entries: Sequence[Any]) -> list[Score | PendingScore]:
-        """Score the records that need no worker, and submit the others. Returns for each entry its score or
-        pending score; an entry that is a `Score` already is returned as it is."""
-        begun: list[Any] = [*entries]
+    def _begin(self, records: Sequence[Any]) -> list[Score | PendingScore]:
+        """Score the records that need no worker, and submit the others. Returns for each its score or
+        pending score; the `Score` of one that could not be made is returned as it is."""
+        begun: list[Any] = [*records]
         here: dict[str, list[int]] = {}
         isolated: dict[str, list[int]] = {}
         with self._isolated.pending_batch() as new:
-            for at, entry in enumerate(entries):
-                if isinstance(entry, Score):
+            for at, record in enumerate(records):
+                if isinstance(record, Score):
                     continue
-                if not self._goes_to_workers(entry):
-                    flaw = flaw_of(entry) if TASKS[entry.task].can_hang else None
+                if not self._goes_to_workers(record):
+                    flaw = flaw_of(record) if TASKS[record.task].can_hang else None
                     if flaw is None:
-                        here.setdefault(entry.task, []).append(at)
+                        here.setdefault(record.task, []).append(at)
                     else:
                         begun[at] = flaw
-                elif _is_long(entry):
-                    begun[at] = self._isolated.begin_alone(entry, new)
+                elif _is_long(record):
+                    begun[at] = self._isolated.begin_alone(record, new)
                 else:
-                    isolated.setdefault(entry.task, []).append(at)
+                    isolated.setdefault(record.task, []).append(at)
             for name, places in isolated.items():
                 for first in range(0, len(places), SUBMIT_EVERY):
                     some = places[first : first + SUBMIT_EVERY]
-                    records = [entries[at] for at in some]
-                    found = self._isolated.begin_all(TASKS[name], records, new)
+                    group = [records[at] for at in some]
+                    found = self._isolated.begin_all(TASKS[name], group, new)
                     for at, each in zip(some, found, strict=True):
                         begun[at] = each
                     self._isolated.submit(new)
                     new.clear()
         for name, places in here.items():
             score = self._embedding if TASKS[name].embeds else self._here
-            for at, row in zip(places, score([entries[at] for at in places]), strict=True):
+            for at, row in zip(places, score([records[at] for at in places]), strict=True):
                 begun[at] = row
         return begun
 
     def _here(self, records: Sequence[Record]) -> list[Score]:
         """Score records of one task in this process; unscored rows if a model or package is missing."""
         try:
-            return list(self._scoring.entries(records))
+            return list(self._scoring.scores(records))
         except RelfastError as error:
             # no embedding model, or a missing package: no record's fault, and other tasks can be scored
             why = type(error).__name__, str(error)
@@ -515,6 +515,11 @@ class Scorer:
 _NOTHING: Final = (NULL, NO_CONTENT, NO_ASSISTANT)
 
 
+def _copied(row: Score, index: int = 0) -> Score:
+    """A copy of a row that other responses may share, with this index, which the caller may change."""
+    return row.own(Record(index, None, cast(str, row.task), None, None))
+
+
 def _is_of_unknown_task(score: Score) -> bool:
     return score.error is not None and score.error["type"] == "UnknownTask"
 
@@ -530,9 +535,55 @@ each one's records would be charged for the time of the other's."""
 _alive: weakref.WeakSet[Scorer] = weakref.WeakSet()
 
 
+# the scorers of a process: one for each set of options, behind its reward functions
+
+WORKERS: Final = 1
+"""Default number of workers of a process's reward functions, without ``workers`` and ``RELFAST_WORKERS``.
+
+Trainers run many processes that score (verl eight, by default) on one machine, and kernels score nearly all
+chemistry without a worker: one, started when first needed, is enough for the rest."""
+
+_scorers: dict[str, Scorer] = {}
+_shared_lock = threading.Lock()
+
+
+def shared_scorer(options: AdapterKeywords) -> Scorer:
+    """This process's scorer with these options, made at the first call.
+
+    Raises
+    ------
+    UsageError, UnknownTaskError
+        An option that cannot be used.
+    """
+    key = repr(sorted(options.items()))
+    scorer = _scorers.get(key)
+    if scorer is None:
+        with _shared_lock:
+            scorer = _scorers.get(key)
+            if scorer is None:
+                settled: AdapterKeywords = {"workers": default_workers(WORKERS), **options}
+                scorer = _scorers[key] = Scorer(**settled)
+    return scorer
+
+
+def stats_of_process() -> dict[str, int]:
+    """`relfast.Scorer.stats` summed over the scorers behind this process's reward functions."""
+    total: Counter[str] = Counter()
+    for scorer in list(_scorers.values()):
+        total.update(scorer.stats())
+    return dict(total)
+
+
+def close_shared() -> None:
+    """End the workers behind this process's reward functions; a later call starts new ones."""
+    for scorer in list(_scorers.values()):
+        scorer.close()
+
+
 def _renew_all() -> None:
-    global _embedding_turn
-    _embedding_turn = threading.Lock()
+    """In a forked child, where threads that may have held a lock do not exist."""
+    global _embedding_turn, _shared_lock
+    _embedding_turn, _shared_lock = threading.Lock(), threading.Lock()
     for scorer in list(_alive):
         scorer._after_fork()
 

@@ -8,13 +8,12 @@ Responses that a `relfast.tasks.base.KernelScorer` leaves undecided are scored t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from relfast.json_text import is_plain, once_decoded
 from relfast.records import Outcome, Record, Score
-from relfast.tasks import TASKS
+from relfast.tasks import TASKS, AllOptions
 from relfast.tasks.base import MAX_TEXTS, KernelScorer, Task
-from relfast.tasks.options import AllOptions
 
 MAX_CHARS: Final = 1_000_000
 """Longest response that kernels score."""
@@ -26,25 +25,6 @@ caller's process: some 1,000 molecules, which take about 5 ms."""
 
 Failed = Callable[[str, Exception], None]
 """Called with a description of the kernel work that failed, and its exception."""
-
-
-def own(row: Score, index: int = 0, id: Any = None, sample: int = 0, prompt: str | None = None) -> Score:
-    """A copy of a shared row with this index, id, sample and prompt, which the caller may keep and change.
-    Only rows of files have a prompt (`Job.repeats`)."""
-    return Score(
-        index,
-        id,
-        row.task,
-        sample,
-        row.status,
-        row.correct,
-        row.reward,
-        row.metrics.copy(),
-        row.error,
-        row.vote,
-        row.pred,
-        prompt,
-    )
 
 
 class KernelScoring:
@@ -123,20 +103,15 @@ class KernelScoring:
             [record.response for record in records],
             [record.question for record in records],
         )
-        row_of = self._own_row if self._shows else self._new_row
+        row_of = self._own_row if self._shows else self._row_of
         task = TASKS[name]
         return [
             None if outcome is None else row_of(task, outcome, record)
             for outcome, record in zip(outcomes, records, strict=True)
         ]
 
-    def _new_row(self, task: Task, outcome: Outcome, record: Record) -> Score:
-        score = self._row_of(task, outcome, record.index, record.id, record.sample)
-        score.prompt = record.prompt
-        return score
-
     def _own_row(self, task: Task, outcome: Outcome, record: Record) -> Score:
-        return own(self._row(task, outcome), record.index, record.id, record.sample, record.prompt)
+        return self._row(task, outcome).own(record)
 
     def kept_all(
         self,

@@ -27,7 +27,7 @@ from relfast.engine.job import Job
 from relfast.formats.paths import follow
 from relfast.formats.reading import gold_of
 from relfast.json_text import decode_object
-from relfast.support.memory import lazy_memory
+from relfast.support.system import lazy_memory
 from relfast.tasks.text_scorer import PreparedGolds, in_rows, numbers, work_space
 
 RECORDS: Final = 4_096

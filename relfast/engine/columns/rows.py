@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from relfast_kernels.layouts import ALL_IDS_REPEAT, PROMPT_ID
 
@@ -70,21 +70,20 @@ def records_of(
         return
     question = None if entry.question is MISSING else entry.question
     prompt = _prompt_of(entry, shown_id, job) if job.repeats and problem is None else None
+    # an unknown task is only there with samples that all failed; their rows show what the input says
+    name = cast(str, shown_task)
     for sample, response in enumerate(samples):
         cut_off = response is CUT_OFF
-        if not cut_off and type(response) is not str:
-            if not isinstance(response, NoResponse):
-                kind, message = no_text(response)
-                response = NoResponse(kind, f"{message}; --map response=PATH says where the text is")
-            score = unscored(index, shown_id, shown_task, sample, "invalid_record", *response)
-            score.prompt = prompt
-            yield score
-            continue
-        assert task is not None
         text = "" if cut_off else response
-        record = Record(index, shown_id, task.name, entry.answer, text, question, sample, entry.row)
+        record = Record(index, shown_id, name, entry.answer, text, question, sample, entry.row)
         record.prompt, record.cut_off = prompt, cut_off
-        yield record
+        if type(text) is str:
+            yield record
+            continue
+        if not isinstance(response, NoResponse):
+            kind, message = no_text(response)
+            response = NoResponse(kind, f"{message}; --map response=PATH says where the text is")
+        yield record.unscored("invalid_record", *response)
 
 
 def _has_failed(sample: Any) -> bool:

@@ -17,15 +17,15 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
+from relfast.engine.columns.blocks import Detours, batched
 from relfast.engine.columns.gold_records import GoldRecords
 from relfast.engine.columns.kernel_scoring import MAX_CHARS, Failed, KernelScoring
 from relfast.engine.columns.rows import entry_of, records_of
-from relfast.engine.columns.segments import Detours, pieces
 from relfast.engine.job import Job
 from relfast.errors import RelfastError
 from relfast.formats import Entry
 from relfast.json_text import Undecodable, decode_object
-from relfast.records import Outcome, Place, Record, Score, Verdict, timed_out_verdict, told_cut_off, unscored
+from relfast.records import Outcome, Place, Record, Score, Verdict, timed_out_verdict, unscored
 from relfast.support.deadlines import Deadlines
 from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.base import MAX_TEXTS, Task
@@ -108,13 +108,15 @@ class Scoring:
         again. ``one_by_one`` guards each record by itself. ``chosen`` is the filter of
         lm-evaluation-harness whose rows are scored.
         """
-        entries = (
-            entry for index, line in enumerate(lines, first_index) for entry in self.line(line, index, chosen)
+        records = (
+            record
+            for index, line in enumerate(lines, first_index)
+            for record in self.records_of_line(line, index, chosen)
         )
-        for piece in pieces(entries):
-            yield from self.entries(piece, verdicts, one_by_one=one_by_one)
+        for batch in batched(records):
+            yield from self.scores(batch, verdicts, one_by_one=one_by_one)
 
-    def line(
+    def records_of_line(
         self, line: bytes, index: int, chosen: str | None = None, most: int = sys.maxsize
     ) -> list[Record | Score]:
         """The records of one line, the first ``most`` of them; none if it is blank."""
@@ -124,9 +126,9 @@ class Scoring:
             row = decode_object(line, EXACT_FIELDS)
         except Undecodable as error:
             return [unscored(index, None, None, 0, "invalid_record", "InvalidJSON", str(error))]
-        return self.row(row, index, chosen, most)
+        return self.records_of_row(row, index, chosen, most)
 
-    def row(
+    def records_of_row(
         self,
         row: Mapping[str, Any] | Entry,
         index: int,
@@ -144,30 +146,30 @@ class Scoring:
             # a dialect failed on something unexpected in the row: its output row says so, the run goes on
             return [unscored(index, None, None, 0, "invalid_record", type(error).__name__, str(error))]
 
-    def entries(
+    def scores(
         self,
-        entries: Sequence[Record | Score],
+        records: Sequence[Record | Score],
         verdicts: Mapping[Place, Verdict] | None = None,
         *,
         one_by_one: bool = False,
     ) -> Iterator[Score]:
-        """Scores of records, in order; an entry that is a `Score` already is returned as it is."""
-        results: list[Score | None] = [entry if isinstance(entry, Score) else None for entry in entries]
+        """Scores of records, in order; the `Score` of one that could not be made is returned as it is."""
+        results: list[Score | None] = [each if isinstance(each, Score) else None for each in records]
         groups: dict[str, list[int]] = {}
-        for at, entry in enumerate(entries):
-            if isinstance(entry, Score):
+        for at, record in enumerate(records):
+            if isinstance(record, Score):
                 continue
-            verdict = verdicts.get((entry.index, entry.sample)) if verdicts else None
+            verdict = verdicts.get((record.index, record.sample)) if verdicts else None
             if verdict is not None:
-                results[at] = entry.unscored(*verdict)
+                results[at] = record.unscored(*verdict)
             else:
-                groups.setdefault(entry.task, []).append(at)
+                groups.setdefault(record.task, []).append(at)
         for name, places in groups.items():
             task = TASKS[name]
-            records = [entry for entry in (entries[at] for at in places) if isinstance(entry, Record)]
-            scores = self._singly(task, records) if one_by_one else self._fast_first(task, records)
-            for at, record, score in zip(places, records, scores, strict=True):
-                results[at] = told_cut_off(score) if record.cut_off else score
+            group = [each for each in (records[at] for at in places) if isinstance(each, Record)]
+            scores = self._singly(task, group) if one_by_one else self._fast_first(task, group)
+            for at, score in zip(places, scores, strict=True):
+                results[at] = score
         return (score for score in results if score is not None)
 
     def _together(self, task: Task, records: Sequence[Record]) -> list[Score]:
@@ -186,7 +188,7 @@ class Scoring:
             # one record made the batch fail: score each alone, so that only that one fails
             self.detours.add(f"a batch of {task.name}", error)
             return self._singly(task, records)
-        return [self.score_of(task, *pair) for pair in zip(records, outcomes, strict=True)]
+        return [self.row_of(task, *pair) for pair in zip(outcomes, records, strict=True)]
 
     @contextmanager
     def _guarding(self, task: Task, place: Place | None = None) -> Iterator[None]:
@@ -229,7 +231,7 @@ class Scoring:
         return [
             record.unscored(*timed_out_verdict(timeout))
             if outcome is None
-            else self.score_of(task, record, outcome)
+            else self.row_of(task, outcome, record)
             for record, outcome in zip(records, outcomes, strict=True)
         ]
 
@@ -245,7 +247,7 @@ class Scoring:
         if self.kernels.of(task.name) is None:
             return slow(task, records)
         scores: list[Score | None] = []
-        for some in pieces(records, MAX_TEXTS):
+        for some in batched(records, MAX_TEXTS):
             with self._guarding(task):
                 scores += self.kernels.rows(task.name, some)
         left = [record for record, score in zip(records, scores, strict=True) if score is None]
@@ -282,7 +284,7 @@ class Scoring:
                     scores += self._within(task, [record])
                     continue
                 with self._guarding(task, (record.index, record.sample)):
-                    scores.append(self.score_of(task, record, self.outcomes(task, [record])[0]))
+                    scores.append(self.row_of(task, self.outcomes(task, [record])[0], record))
             except MemoryError:
                 if not isinstance(self.guard, NoGuard):
                     raise  # the record is tried again in a new worker, which has all its memory free
@@ -316,26 +318,16 @@ class Scoring:
             raise RuntimeError(f"{task.name} gave {len(outcomes)} scores for {len(records)} records")
         return outcomes
 
-    def score_of(self, task: Task, record: Record, outcome: Outcome) -> Score:
-        """The row of a record from its outcome."""
-        score = self.row_of(task, outcome, record.index, record.id, record.sample)
-        score.prompt = record.prompt
-        return score
-
-    def row_of(self, task: Task, outcome: Outcome, index: int = 0, id: Any = None, sample: int = 0) -> Score:
-        """The row of an outcome: for the record with this index, id and sample, or without these as a row
-        that many records share."""
+    def row_of(self, task: Task, outcome: Outcome, record: Record | None = None) -> Score:
+        """The row of a record's outcome, or without a record one that many share (`Score.own`)."""
+        record = record or Record(0, None, task.name, None, None)
         if outcome.error is not None:
-            kind = outcome.error_type
-            return unscored(index, id, task.name, sample, "invalid_record", kind, outcome.error)
+            return record.unscored("invalid_record", outcome.error_type, outcome.error)
         metric = self._reward_metric[task.name]
         value = outcome.correct if metric == "correct" else outcome.metrics.get(metric)
         metrics = {**outcome.metrics, **outcome.details} if self.job.details else outcome.metrics
-        return Score(
-            index,
-            id,
-            task.name,
-            sample,
+        return Score.of(
+            record,
             "ok" if outcome.found else "no_answer",
             outcome.correct,
             None if value is None else float(value),

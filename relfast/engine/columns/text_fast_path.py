@@ -37,9 +37,9 @@ from relfast_kernels.layouts import (
     SET_STRIP,
 )
 
+from relfast.engine.columns.blocks import Segment, batched, encoded
 from relfast.engine.columns.projection import Projection, SaidGold
 from relfast.engine.columns.scoring import Scoring
-from relfast.engine.columns.segments import Segment, encoded, pieces
 from relfast.engine.columns.text_block import ScannedBlock, kinds_of, without_gold
 from relfast.engine.columns.text_gold import TASK_BY_NUMBER, Golds, KnownGold
 from relfast.engine.columns.text_rows import RowWriter
@@ -202,8 +202,8 @@ class TextFastPath:
         rows: list[bytes] = []
         tally = Tally()
         between = deque(runs(start, stop, slow))
-        for piece in pieces(taken.entries):
-            scores, at = [*scoring.entries(piece, verdicts)], 0
+        for piece in batched(taken.entries):
+            scores, at = [*scoring.scores(piece, verdicts)], 0
             while between and first + between[0][0] < scores[-1].index:
                 run = between.popleft()
                 end = bisect_left(scores, first + run[0], at, key=attrgetter("index"))

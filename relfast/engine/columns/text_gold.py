@@ -109,7 +109,7 @@ class KnownGold:
                 return
         entry.response = ""  # the kernel finds the responses
         by = job if rest >= ID_OF_GOLD else self._without_prompts
-        found = self._scoring.row(entry, block.first_index + number, block.chosen, job=by)
+        found = self._scoring.records_of_row(entry, block.first_index + number, block.chosen, job=by)
         record = found[0] if found else None
         if not isinstance(record, Record):
             return
@@ -147,7 +147,7 @@ class KnownGold:
                 known = self.golds.get(lines[place + LINE_ANSWER])
             index = block.first_index + number
             if known is None:
-                entries += self._scoring.line(block.line(number), index, block.chosen)
+                entries += self._scoring.records_of_line(block.line(number), index, block.chosen)
                 n_exact += 1
                 continue
             task = TASKS[known.task]

@@ -34,7 +34,7 @@ from relfast.records import Score
 from relfast.stats.samples import SAMPLE
 from relfast.stats.sums import add_counts
 from relfast.stats.tally import Tally
-from relfast.support.memory import lazy_memory
+from relfast.support.system import lazy_memory
 from relfast.tasks.text_scorer import numbers, outcome_of
 
 ROW_BYTES: Final = 256

@@ -144,7 +144,7 @@ class TextTable:
         return _row(Condition, path=path, asks=condition.asks, each=each)
 
     def _source(
-        self, items: Iterable[_Steps], says: Iterable[tuple[int, _Steps]], said: steps.Source | None = None
+        self, items: Iterable[_Steps], says: Iterable[tuple[int, _Steps]], said: steps.SamplePaths | None = None
     ) -> list[int]:
         """Where the texts of a row's samples are; ``said`` has what else the dialect says of them."""
         ways = [_row(Say, how=how, path=self._paths([path], of_row=False)[0]) for how, path in says]
@@ -162,7 +162,7 @@ class TextTable:
 
     def _sources(self, form: steps.FormSteps) -> Iterable[list[int]]:
         if "response" not in self._map:
-            for said in form.sources:
+            for said in form.sample_paths:
                 yield self._source(_steps(said.items), ((how, path.steps) for how, path in said.says), said)
         elif (star := _star_in(self._map["response"])) is not None:
             path = self._map["response"]

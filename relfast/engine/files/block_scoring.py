@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from relfast.engine.columns.blocks import Block, Fault
+from relfast.engine.columns.blocks import Block, Fault, Segment, rows_of
 from relfast.engine.columns.scoring import EMBEDDED, Scoring
-from relfast.engine.columns.segments import Segment, rows_of
 from relfast.engine.job import Job
 from relfast.errors import Damaged, ReadError, told_of
 from relfast.records import Place, Score, Verdict, unscored

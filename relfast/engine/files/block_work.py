@@ -9,8 +9,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from relfast.engine.columns.blocks import Block
-from relfast.engine.columns.segments import Segment
+from relfast.engine.columns.blocks import Block, Segment
 from relfast.engine.files.block_scoring import segment_of
 from relfast.engine.isolated.failures import Death, Failures, blamed
 from relfast.engine.isolated.pool import SLOW_SECONDS, Pool
@@ -109,7 +108,7 @@ class BlockWork(WorkItem):
             single = self._careful and self._stop - self._at == 1
             failures = blamed(death, self._failures_at, self._line_failures if single else None)
             if failures is None:
-                if message := state.failures.idle(death):
+                if message := state.failures.unexplained(death):
                     state.error = WorkerError(message)
             elif failures is self._line_failures:
                 self._blame_line(death)

@@ -57,7 +57,7 @@ def measure(
                     row = decode_object(line, EXACT_FIELDS)
                 except Undecodable:
                     continue
-                entries = scoring.row(row, index, block.filter)
+                entries = scoring.records_of_row(row, index, block.filter)
                 for entry in entries:
                     if isinstance(entry, Record):
                         facts = facts_of(row, entry.response, entry.sample, len(entries))

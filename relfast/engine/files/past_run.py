@@ -13,7 +13,7 @@ from relfast.engine.files.io.commit_log import JOURNAL_SUFFIX, CommitLog
 from relfast.engine.job import Job, make_job
 from relfast.engine.signature import signature
 from relfast.errors import RelfastError
-from relfast.support.growing import PATHS
+from relfast.support.outputs import PATHS
 from relfast.tasks import TASKS
 
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 
-from relfast.engine.columns.blocks import Block
+from relfast.engine.columns.blocks import Block, Blocks, Detours, Segment, Tell, tell_nobody
 from relfast.engine.columns.scoring import EMBEDDED, Scoring
-from relfast.engine.columns.segments import Blocks, Detours, Segment, Tell, tell_nobody
 from relfast.engine.files.block_scoring import BlockScoring, expand
 from relfast.engine.files.block_work import score_on_pool
 from relfast.engine.files.first_causes import FirstCauses
@@ -25,11 +24,10 @@ from relfast.engine.isolated.pool import Pool
 from relfast.engine.job import Job
 from relfast.engine.signature import embedder_of, signature
 from relfast.errors import ResumeMismatchError, UsageError
-from relfast.records import Score
+from relfast.records import Plain, Score
 from relfast.stats.samples import SampleStore, votes_of, with_votes
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.stats.unusable import Cause
-from relfast.support.plain import Plain
 from relfast.tasks import TASKS
 
 

@@ -9,8 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from relfast.embed import CACHE_VARIABLE
-from relfast.engine.columns.blocks import Block
-from relfast.engine.columns.segments import Tell, tell_nobody
+from relfast.engine.columns.blocks import Block, Tell, tell_nobody
 from relfast.engine.files.io.commit_log import JOURNAL_SUFFIX, fingerprint, growing
 from relfast.engine.files.io.filters import Filters
 from relfast.engine.files.io.foreign import refuse_output
@@ -22,8 +21,8 @@ from relfast.errors import Damaged, InputError, RelfastError, UsageError
 from relfast.formats import detect
 from relfast.json_text import Undecodable, decode_object
 from relfast.stats.summary import Summary
-from relfast.support.cores import usable_cores
-from relfast.support.outputs import is_stream, keep_apart, own_outputs
+from relfast.support.outputs import check_modes, is_stream, keep_apart, own_outputs
+from relfast.support.system import usable_cores
 
 
 def default_output(inputs: Sequence[str], sources: Sequence[Source]) -> str:
@@ -60,8 +59,7 @@ def score_files(
 ) -> Summary:
     """See `relfast.score_file`; ``tell`` gets the lines that ``-v`` prints. The file ``summary`` is written
     by the caller, afterwards."""
-    if resume and overwrite:
-        raise UsageError("--resume and --overwrite exclude each other")
+    check_modes(resume, overwrite)
     workers, shard = workers_of(workers), shard_of(shard)
     limit = None if limit is None else count_of("limit", limit)
     sources = find_sources(inputs, own_outputs(output, JOURNAL_SUFFIX))
@@ -166,7 +164,7 @@ def _about_kernels(job: Job) -> str:
 
     from relfast.engine.columns.text_table import can_hold
 
-    places = {unit: native.place_of(unit) for unit in native.UNITS}
+    places = {unit: native.folder_of(unit) for unit in native.UNITS}
     if missing := [unit for unit, place in places.items() if place is None]:
         return f"not compiled: {', '.join(missing)} (relfast warmup compiles them into the cache)"
     where = " and ".join(dict.fromkeys(map(str, places.values())))

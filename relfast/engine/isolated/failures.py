@@ -1,6 +1,6 @@
 """What happens when a worker dies: which record is blamed, which are tried again, and what the row says.
 
-The same rules hold for the blocks of a file (`block_work`) and for the records of rewards (`record_pools`):
+The same rules hold for the blocks of a file (`block_work`) and for the records of rewards (`RecordPool`):
 
 - The record in flight is blamed. If none was in flight and the worker had a single record or line, that one
   is blamed, unless the worker was ended from outside.
@@ -25,7 +25,7 @@ from relfast.records import STOPPED, WORKER_DIED, WORKER_KILLED, Place, Verdict,
 ATTEMPTS: Final = 2
 """Workers that a record may kill before it is given up."""
 
-IDLE_DEATHS: Final = 50
+UNEXPLAINED_DEATHS: Final = 50
 """Deaths without progress and without a record to blame before a run is given up: no record causes that."""
 
 OUT_OF_MEMORY: Final = 86
@@ -54,7 +54,7 @@ class Death(NamedTuple):
     stopped (Ctrl-Z)."""
     frozen: bool = False
     """This process was stopped meanwhile (Ctrl-Z), so that the deadline means nothing."""
-    idle: bool = False
+    hardly_ran: bool = False
     """The worker hardly got any processor time."""
     too_large: bool = False
     """The pool killed it for holding more memory than it may."""
@@ -67,7 +67,7 @@ class Death(NamedTuple):
     @property
     def starved(self) -> bool:
         """Whether the deadline ended it although it hardly got any processor time."""
-        return self.idle and self.timed_out
+        return self.hardly_ran and self.timed_out
 
     @property
     def excused(self) -> bool:
@@ -102,12 +102,12 @@ class Failures:
         Number of workers that it has ended.
     """
 
-    __slots__ = ("_by_others", "_excused", "_idle", "attempts")
+    __slots__ = ("_by_others", "_excused", "_unexplained", "attempts")
 
     def __init__(self) -> None:
         self.attempts = 0
         self._by_others = False
-        self._idle = 0
+        self._unexplained = 0
         self._excused = False
 
     def blame(self, death: Death, timeout: float | None) -> Verdict | None:
@@ -130,16 +130,16 @@ class Failures:
         kind = WORKER_KILLED if self._by_others else WORKER_DIED
         return "crashed", kind, f"it ended its worker {ATTEMPTS} times ({death.describe()})"
 
-    def idle(self, death: Death) -> str | None:
+    def unexplained(self, death: Death) -> str | None:
         """Count a death without a record to blame. Returns why to give up, once there were too many."""
-        self._idle += 1
-        if self._idle <= IDLE_DEATHS:
+        self._unexplained += 1
+        if self._unexplained <= UNEXPLAINED_DEATHS:
             return None
         return f"workers keep dying ({death.describe()}) on no record at all"
 
     def progress(self) -> None:
         """Note that a worker has scored something: earlier deaths without a record to blame are forgotten."""
-        self._idle = 0
+        self._unexplained = 0
 
 
 _T = TypeVar("_T")

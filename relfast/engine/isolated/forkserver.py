@@ -30,10 +30,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from relfast_kernels.caches.cache import QUIET_VARIABLE
+from relfast_kernels.caches import QUIET_VARIABLE
 
 from relfast.engine.isolated.failures import LOST
-from relfast.support import interrupts
+from relfast.support.system import block_interrupts, uninterrupted
 
 if TYPE_CHECKING:
     import subprocess
@@ -213,7 +213,7 @@ def _start(stdin: int) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-P", "-S", "-m", "relfast.engine.isolated.forkserver", str(os.getpid())]
     # a child inherits blocked signals: a Ctrl-C while it still imports must not print a traceback. It sets
     # up its signals itself once it runs.
-    with interrupts.uninterrupted():
+    with uninterrupted():
         return subprocess.Popen(command, stdin=stdin, env=environment())
 
 
@@ -337,7 +337,7 @@ def _serve(parent: int, control: _socket.socket, gold: Callable[[], Iterable[str
 
     worker.die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    interrupts.block_for_good()
+    block_interrupts()
     nowhere = _open_standard_streams()
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)

@@ -19,11 +19,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from relfast_kernels.caches.cache import report
+from relfast_kernels.caches import report
 
 from relfast.embed import vectors_cache
+from relfast.engine.columns.blocks import Tell, tell_nobody
 from relfast.engine.columns.gold_records import Repeated
-from relfast.engine.columns.segments import Tell, tell_nobody
 from relfast.engine.isolated import protocol as wire
 from relfast.engine.isolated.failures import FROM_OUTSIDE, LOST, Death, Died
 from relfast.engine.isolated.forkserver import START_SECONDS, ForkServer, ServerGone
@@ -31,7 +31,8 @@ from relfast.engine.isolated.protocol import WorkItem
 from relfast.engine.job import Job
 from relfast.errors import WorkerError
 from relfast.records import Place
-from relfast.support.cores import usable_cores
+from relfast.support.deadlines import LEAST_WORK
+from relfast.support.system import usable_cores
 
 GRACE_SECONDS: Final = 10.0
 """How long after its deadline a silent worker is killed by the parent. Normally the operating system's timer
@@ -50,10 +51,6 @@ MAX_KILLED_STARTS: Final = 50
 BLAME_SECONDS: Final = 0.1
 """A record is blamed for a signal from outside, such as SIGKILL, only if it had been scored for this long.
 Linux kills a process for lack of memory, which takes longer to fill; other senders do not know the record."""
-
-LEAST_WORK: Final = 0.1
-"""A record that exceeds its deadline must have used this share of the time as CPU time. It has less if twenty
-processes share the processor or the worker was stopped, and then the deadline says nothing about it."""
 
 _CHECK_SECONDS: Final = 1.0
 
@@ -412,8 +409,8 @@ class Pool:
         killed_by_pool = died.silent or died.too_large
         if status == LOST or (-status in FROM_OUTSIDE and not killed_by_pool and seconds < BLAME_SECONDS):
             place = None
-        idle = worker.worked is not None and worker.worked - worked_before < LEAST_WORK * seconds
-        return Death(status, place, died.silent, worker.frozen, idle, died.too_large)
+        hardly_ran = worker.worked is not None and worker.worked - worked_before < LEAST_WORK * seconds
+        return Death(status, place, died.silent, worker.frozen, hardly_ran, died.too_large)
 
     def _fork_server(self) -> ForkServer:
         with self._changed:

@@ -36,8 +36,8 @@ from relfast.engine.isolated.protocol import (
 )
 from relfast.errors import RelfastError, WorkerError
 from relfast.records import Place, Record, Score
-from relfast.support import deadlines, interrupts
-from relfast.support.memory import keep_freed_memory
+from relfast.support import deadlines
+from relfast.support.system import block_interrupts, keep_freed_memory
 
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_NAME: Final = 15
@@ -161,7 +161,7 @@ def _scores_of(records: Sequence[Record], scoring: Scoring) -> Iterator[list[Sco
     scores: list[Score] = []
     reported = time.monotonic()
     for record in records:
-        scores += scoring.entries([record])
+        scores += scoring.scores([record])
         if time.monotonic() - reported >= REPORT_SECONDS:
             yield scores
             scores, reported = [], time.monotonic()
@@ -177,7 +177,7 @@ def main(parent: int, page: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    interrupts.block_for_good()
+    block_interrupts()
     answers = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)  # output that a library prints must not land between frames

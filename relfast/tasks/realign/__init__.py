@@ -12,9 +12,7 @@ from typing import Any, Final, Literal, get_args
 
 from relfast.parameters import Choice, Text, parameter
 from relfast.records import Options
-from relfast.tasks.base import Task
-from relfast.tasks.facts import Gold, Metric
-from relfast.tasks.prompting import Prompt
+from relfast.tasks.base import Gold, Metric, Prompt, Task
 
 QUADRANTS: Final = ("robust", "lucky", "hallucination", "failure")
 _NO_BOX: Final = (

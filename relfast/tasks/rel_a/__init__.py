@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast.tasks.base import Task
-from relfast.tasks.facts import Gold, TextKernel
-from relfast.tasks.prompting import AS_IT_STANDS, Prompt
+from relfast.tasks.base import AS_IT_STANDS, Gold, Prompt, Task, TextKernel
 
 _RULES: Final = {
     "REL-A1": "constant panels",

@@ -10,7 +10,7 @@ from relfast_kernels.compiled import native
 from relfast_kernels.layouts import N_CHOICES, NO_PANEL
 
 from relfast.records import Batch, Extracted, Options, Outcome
-from relfast.tasks.facts import Problem, is_int, shown
+from relfast.tasks.base import Problem, is_int, shown
 from relfast.tasks.reasoning import read_final, strip_reasoning, utf8
 
 

@@ -13,9 +13,7 @@ from typing import Final
 
 from relfast.parameters import Number, parameter
 from relfast.records import Options
-from relfast.tasks.base import Task
-from relfast.tasks.facts import Gold, Metric, TextKernel
-from relfast.tasks.prompting import AS_IT_STANDS, Prompt
+from relfast.tasks.base import AS_IT_STANDS, Gold, Metric, Prompt, Task, TextKernel
 
 UNDEFINED: Final = -1
 """The published scorer's value of precision, recall and F1 if gold has no taxa."""

@@ -23,7 +23,7 @@ from relfast.errors import UsageError
 from relfast.parameters import Whole, declared
 from relfast.tasks import get_task
 from relfast.tasks.base import BlindStrategy
-from relfast.tasks.generation import Slot, check_count, plan, record_of, stream
+from relfast.tasks.generation import MOCK_SKILL, Slot, check_count, plan, record_of, stream
 from relfast.tasks.rel_b.parameters import HomoplasyParameters
 from relfast.tasks.rel_b.score import FASTA
 
@@ -398,13 +398,9 @@ STRATEGIES: Final[dict[str, BlindStrategy]] = {
 """Name → strategy."""
 
 
-_SKILL: Final = 0.5
-"""Share of questions that the mock model knows the answer to."""
-
-
 def answer(row: Mapping[str, Any], luck: random.Random) -> str:
     """The mock model: all gold taxa, or by chance only the first few or none."""
     taxa = row["answer"]["taxa"]
-    if luck.random() >= _SKILL:
+    if luck.random() >= MOCK_SKILL:
         taxa = taxa[: luck.randrange(len(taxa) + 1)]
     return _stated(taxa)

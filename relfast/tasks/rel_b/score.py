@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 from relfast_kernels.compiled import native
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
-from relfast.tasks.facts import Problem, agreement, check_label, is_int, kind_of, shown
+from relfast.tasks.base import Problem, agreement, check_label, is_int, kind_of, shown
 from relfast.tasks.reasoning import read_final, strip_reasoning, utf8
 from relfast.tasks.rel_b import UNDEFINED, RelBOptions
 

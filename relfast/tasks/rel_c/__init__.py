@@ -13,9 +13,7 @@ from typing import Any, Final, Literal, get_args
 
 from relfast.parameters import Choice, Whole, parameter
 from relfast.records import Options
-from relfast.tasks.base import Task
-from relfast.tasks.facts import Gold, Metric, TextKernel
-from relfast.tasks.prompting import AS_IT_STANDS, Prompt
+from relfast.tasks.base import AS_IT_STANDS, Gold, Metric, Prompt, Task, TextKernel
 
 Tautomers = Literal["apart", "joined"]
 

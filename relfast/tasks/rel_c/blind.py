@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final
 
 from relfast.tasks.base import BlindStrategy
+from relfast.tasks.generation import MOCK_SKILL
 from relfast.tasks.rel_c.display import listed
 
 _HETERO: Final = re.compile(r"Cl|Br|[NOSFPI]|[nos]")
@@ -160,23 +161,20 @@ ISOMERS: Final[dict[str, BlindStrategy]] = {
 # Mock models (`Task.mock`), which need no server.
 
 
-_SKILL: Final = 0.5
-
-
 def isomer_set(row: Mapping[str, Any], luck: random.Random) -> str:
-    """Mock model of C1: the right label with probability `_SKILL`, else a random one."""
-    label = row["answer"]["label"] if luck.random() < _SKILL else luck.choice(("Yes", "No"))
+    """Mock model of C1: the right label with probability `MOCK_SKILL`, else a random one."""
+    label = row["answer"]["label"] if luck.random() < MOCK_SKILL else luck.choice(("Yes", "No"))
     return f"I compared the formulas. <{label}>"
 
 
 def motif(row: Mapping[str, Any], luck: random.Random) -> str:
-    """Mock model of C2: the motif with probability `_SKILL`, else benzene."""
-    return _tag(row["answer"]["smiles"] if luck.random() < _SKILL else "c1ccccc1")
+    """Mock model of C2: the motif with probability `MOCK_SKILL`, else benzene."""
+    return _tag(row["answer"]["smiles"] if luck.random() < MOCK_SKILL else "c1ccccc1")
 
 
 def missing_isomers(row: Mapping[str, Any], luck: random.Random) -> str:
-    """Mock model of C3: all missing isomers with probability `_SKILL`, else the first few."""
+    """Mock model of C3: all missing isomers with probability `MOCK_SKILL`, else the first few."""
     missing = row["answer"]["missing_smiles"]
-    if luck.random() >= _SKILL:
+    if luck.random() >= MOCK_SKILL:
         missing = missing[: luck.randrange(len(missing)) + 1]
     return "\n".join(map(_tag, missing))

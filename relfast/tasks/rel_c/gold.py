@@ -7,7 +7,7 @@ from typing import Any
 
 from relfast_kernels.smiles.layouts import MAX_SMILES
 
-from relfast.tasks.facts import Problem, check_label, kind_of, shown
+from relfast.tasks.base import Problem, check_label, kind_of, shown
 
 
 def check_isomer_set(answer: Mapping[str, Any]) -> Iterator[Problem]:

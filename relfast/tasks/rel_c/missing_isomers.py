@@ -12,8 +12,8 @@ from relfast_kernels.smiles.layouts import FINGERPRINT_MASK, INVALID_VOTE
 
 from relfast.chem.smiles_table import Match
 from relfast.records import Batch, Extracted, Outcome
-from relfast.support.interrupts import uninterrupted
-from relfast.tasks.facts import agreement
+from relfast.support.system import uninterrupted
+from relfast.tasks.base import agreement
 from relfast.tasks.rel_c import RelCOptions
 from relfast.tasks.rel_c.extract import extract_molecules
 

@@ -30,7 +30,7 @@ from relfast.chem.common_substructure import Compared, Pair, Prepared, constant_
 from relfast.chem.common_substructure import judge as judge_pair
 from relfast.chem.smiles_table import has_isotope, same_clean_molecule
 from relfast.records import Batch, Extracted, Outcome
-from relfast.support.interrupts import uninterrupted
+from relfast.support.system import uninterrupted
 from relfast.tasks.rel_c import RelCOptions
 from relfast.tasks.rel_c.extract import extract_molecule
 

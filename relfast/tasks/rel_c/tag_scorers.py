@@ -23,7 +23,7 @@ from relfast.chem.smiles_table import (
     simple_table,
 )
 from relfast.records import Outcome
-from relfast.support.memory import lazy_memory
+from relfast.support.system import lazy_memory
 from relfast.tasks.base import MAX_TEXTS, KernelScorer, Task
 from relfast.tasks.rel_c import RelCOptions, missing_isomers, motif
 from relfast.tasks.rel_c.extract import TagGolds, TagReader, can_read, reason_of

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast.tasks.base import Task
-from relfast.tasks.facts import Breakdown, Gold, Metric
-from relfast.tasks.prompting import Prompt
+from relfast.tasks.base import Breakdown, Gold, Metric, Prompt, Task
 
 TASK: Final = Task(
     name="SeqBench",

@@ -17,7 +17,7 @@ from typing import Any, Final
 from relfast.errors import InputError
 from relfast.records import Record
 from relfast.tasks.display import Axis, Display, Drawing, Exhibit, Group, Mark, Measures, Shown
-from relfast.tasks.seqbench.actions import Action, as_plan, last_plan
+from relfast.tasks.seqbench.machine import Action, as_plan, last_plan
 from relfast.tasks.seqbench.maze import Fields, Maze, Verdict, column_letters, validate
 
 DISPLAY: Final = Display(

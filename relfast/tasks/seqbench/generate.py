@@ -27,7 +27,7 @@ from relfast_kernels.layouts import ACTIONS, NO_DOOR
 
 from relfast.errors import UsageError, WorkerError
 from relfast.parameters import Whole, declared, parameters_of
-from relfast.tasks.seqbench.actions import CODES
+from relfast.tasks.seqbench.machine import CODES
 from relfast.tasks.seqbench.maze import column_letters, edge_lists
 from relfast.tasks.seqbench.parameters import DEFAULT_BIN_WIDTH, MAX_SIDE, Parameters, most_moves
 

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relfast.tasks.facts import ShownTable
+from relfast.tasks.base import ShownTable
 
 CHI2_95: Final = 3.841458820694124
 """The 95 % quantile of chi-squared with one degree of freedom."""
@@ -180,7 +180,7 @@ class Cells(NamedTuple):
 
     @classmethod
     def of(cls, cells: Mapping[str, Sequence[float]]) -> Cells:
-        """The columns of the cells of a `relfast.tasks.facts.Breakdown`."""
+        """The columns of the cells of a `relfast.tasks.base.Breakdown`."""
         rows = [
             [*(float(part or "nan") for part in name.split("/")), *values] for name, values in cells.items()
         ]
@@ -258,7 +258,7 @@ _L0: Final = ("L0", "95 % low", "high", "least squares", "rows")
 
 
 def tables(cells: Mapping[str, Sequence[float]]) -> Iterator[ShownTable]:
-    """The tables of a run's cells (`relfast.tasks.facts.Breakdown`)."""
+    """The tables of a run's cells (`relfast.tasks.base.Breakdown`)."""
     depths = [float(name.split("/")[0]) for name in cells if name.split("/")[0]]
     width = next(
         (width for width in _WIDTHS if len({depth // width for depth in depths}) <= MAX_ROWS), _WIDTHS[-1]

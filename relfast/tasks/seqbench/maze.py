@@ -17,8 +17,7 @@ from relfast_kernels.maze.layouts import FLAW, Flaw
 
 from relfast.errors import InputError
 from relfast.json_text import decode_text
-from relfast.tasks.seqbench.actions import Action, as_plan, encode
-from relfast.tasks.seqbench.machine import machine
+from relfast.tasks.seqbench.machine import Action, as_plan, encode, machine
 
 if TYPE_CHECKING:
     import numpy as np

@@ -19,8 +19,7 @@ from relfast_kernels.maze import layouts
 from relfast.errors import InputError
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.reasoning import has_surrogate, read_strictly, strip_reasoning
-from relfast.tasks.seqbench.actions import encode
-from relfast.tasks.seqbench.machine import machine
+from relfast.tasks.seqbench.machine import encode, machine
 from relfast.tasks.seqbench.maze import Fields, Source
 
 NO_MAZE: Final = (

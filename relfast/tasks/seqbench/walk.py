@@ -12,7 +12,7 @@ from typing import Final
 from relfast_kernels.layouts import LEGAL, VIOLATIONS
 
 from relfast.errors import InputError
-from relfast.tasks.seqbench.actions import Action, as_action
+from relfast.tasks.seqbench.machine import Action, as_action
 from relfast.tasks.seqbench.maze import Fields, Maze, shortest_plan
 
 _TASK: Final = """\

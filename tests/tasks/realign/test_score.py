@@ -31,7 +31,7 @@ from relfast.errors import MissingExtraError
 from relfast.realign import StepAligner, extract_boxed_answer, parse_reasoning_to_steps
 from relfast.records import Outcome, Record
 from relfast.support.deadlines import Deadlines
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions
 from relfast.tasks.realign import alignment, gate
 from relfast.tasks.realign import score as realign_scorer
 from relfast.tasks.realign.blind import STRATEGIES

@@ -15,7 +15,7 @@ import relfast
 from relfast.engine.job import Job
 from relfast.errors import InputError
 from relfast.seqbench import Maze, generate, shortest_plan
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions
 from relfast.tasks.seqbench import score
 from relfast.tasks.seqbench.maze import validate
 from relfast.tasks.seqbench.score import VIOLATIONS

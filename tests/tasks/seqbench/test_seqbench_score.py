@@ -20,7 +20,7 @@ from scipy.optimize import minimize_scalar
 from relfast.errors import InputError
 from relfast.records import Outcome, Record
 from relfast.seqbench import Maze, generate, shortest_plan
-from relfast.tasks.options import AllOptions
+from relfast.tasks import AllOptions
 from relfast.tasks.seqbench import machine
 from relfast.tasks.seqbench import score as room
 from relfast.tasks.seqbench.l0 import CHI2_95, aggregate, fit_l0

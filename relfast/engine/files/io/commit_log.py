@@ -20,8 +20,8 @@ from relfast.engine.files.io.sources import Source, find_sources
 from relfast.engine.job import Job
 from relfast.engine.signature import versions
 from relfast.errors import told_of
-from relfast.support.growing import PATHS
-from relfast.support.plain import Plain
+from relfast.records import Plain
+from relfast.support.outputs import PATHS
 
 JOURNAL_VERSION: Final = 2
 JOURNAL_SUFFIX: Final = ".journal"

@@ -23,7 +23,7 @@ from relfast.json_text import Undecodable, decode_object, encode_json, shallow
 from relfast.records import SCORED, STATUSES, Score
 from relfast.stats.samples import group_of, id_text
 from relfast.stats.tally import METRICS
-from relfast.tasks.facts import Metric
+from relfast.tasks.base import Metric
 
 UNUSABLE: Final = "UnusableRow"
 """Type of the ``error`` of a row that could not be used."""

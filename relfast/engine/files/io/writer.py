@@ -32,8 +32,14 @@ from relfast.errors import (
 )
 from relfast.json_text import decode_object
 from relfast.records import Score
-from relfast.support.growing import GrowingFile, check_settings
-from relfast.support.outputs import TABLE_ROWS_SUFFIX, TABLES, ends_with, open_stream
+from relfast.support.outputs import (
+    TABLE_ROWS_SUFFIX,
+    TABLES,
+    GrowingFile,
+    check_settings,
+    ends_with,
+    open_stream,
+)
 
 _READ_BYTES: Final = 1 << 20
 
