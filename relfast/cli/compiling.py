@@ -21,7 +21,7 @@ from relfast.support.cores import usable_cores
 from relfast.tasks import TASKS
 
 if TYPE_CHECKING:
-    from relfast.engine.files.run import Progress
+    from relfast.engine.files.score_files import Progress
 
 _LEAST_SECONDS = min(map(making.seconds_of, native.UNITS))
 

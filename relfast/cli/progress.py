@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TextIO, cast
 
 if TYPE_CHECKING:
-    from relfast.engine.files import run
+    from relfast.engine.files import score_files as run
 
 SECONDS_BETWEEN_FRAMES: Final = 0.2
 SECONDS_BETWEEN_LINES: Final = 10.0

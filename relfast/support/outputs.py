@@ -27,10 +27,8 @@ from relfast.json_text import encode_indented
 
 STDOUT: Final = "-"
 
-PACKED: Final = (".gz", ".zst")
 TABLES: Final = (".parquet", ".csv")
-"""Endings of outputs that are compressed as they are written, and of those made of all rows at the end."""
-
+"""Endings of outputs that are made of all rows at the end."""
 
 TABLE_ROWS_SUFFIX: Final = ".rows.jsonl"
 """Suffix of the file of rows from which a table is made at the end of a run, since a table cannot be written

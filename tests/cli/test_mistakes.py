@@ -247,7 +247,7 @@ TYPED = [
     ("score streamed.arrow", 2, "pyarrow.ipc.open_stream('streamed.arrow').read_pandas().to_json('streamed.jsonl', "),
     ("score of_hub/", 2, "this makes what is read of it: python -c \"import datasets; datasets.load_from_disk('of_hub').to_json('of_hub.jsonl')\""),
     ("score arrows", 2, ", .eval); of an Arrow file it is said what converts it when it is named itself"),
-    ("score far_back.jsonl.zst", 2, "looks back more than 128 MiB (zstd --long): `zstd -d --long=31 FILE` makes a plain file of it"),
+    ("score far_back.jsonl.zst", 2, "looks back more than 128 MiB: `zstd -d --long=31 FILE` makes a plain file of it"),
     ("score good.jsonl --data far_back.jsonl.zst", 2, "`zstd -d --long=31 FILE` makes a plain file of it"),
     ("score generations.json", 2, "relfast: generations.json: one JSON object with the keys 'config', 'generations', of no tool that is known (Inspect, HELM, OpenCompass); one record a line is wanted: jq -c '.generations[]' makes"),
     ("score header.json", 2, "header.json: the log holds no samples (a header only, "),
