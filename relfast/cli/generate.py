@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 import orjson
 
-from relfast.cli.compiling import Compiling
+from relfast.cli.machine import Compiling
 from relfast.cli.main import NamedGroup
 from relfast.cli.parameters import options_of
 from relfast.cli.progress import ProgressReporter, Status, counted_status

@@ -147,7 +147,7 @@ class _Watch:
     used; ``latest`` is the last state."""
 
     def __init__(self, reporter: ProgressReporter, *, compiles: bool, quiet: bool) -> None:
-        from relfast.cli.compiling import Compiling
+        from relfast.cli.machine import Compiling
         from relfast.cli.progress import scoring
 
         self.latest: Progress | None = None

@@ -9,11 +9,10 @@ goes on. Rows with their journal (`relfast.engine.files.io.writer`), responses
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
-
-import orjson
 
 from relfast.errors import OutputError, ResumeMismatchError
 from relfast.support.outputs import open_locked, open_output, replaced
@@ -165,7 +164,7 @@ def _flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield from _flatten(item, f"{prefix} {key}" if prefix else str(key))
     else:
         # through JSON, as settings read from a header went: tuples become lists
-        yield prefix, orjson.loads(orjson.dumps(value))
+        yield prefix, json.loads(json.dumps(value))
 
 
 def _shown(value: Any, show: Callable[[Any], str]) -> str:

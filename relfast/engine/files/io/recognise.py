@@ -326,9 +326,14 @@ def refuse_output(path: str, made: tuple[str, ...] = ROWS, what: str = "rows are
     Raises
     ------
     UsageError
-        It has such a suffix.
+        It has such a suffix, or is empty.
     """
-    suffix = Path(path).suffix.lower()
-    if suffix in _FORMATS and suffix not in {Path(f"x{ending}").suffix for ending in made}:
+    if not path:
+        raise UsageError("the output has an empty name (a variable that is not set?)")
+    stem, suffix = os.path.splitext(path.lower())
+    inner = os.path.splitext(stem)[1]
+    packed = suffix in SUFFIXES and inner in _FORMATS  # tables and archives are not
+    if packed or (suffix in _FORMATS and suffix not in {Path(f"x{ending}").suffix for ending in made}):
+        suffix = inner + suffix if packed else suffix
         more = "; `relfast report ROWS -o DIR` makes tables, LaTeX and HTML of them" if made == ROWS else ""
         raise UsageError(f"{path}: {what} written as {', '.join(made)}, not {suffix}{more}")

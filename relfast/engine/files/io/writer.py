@@ -31,7 +31,7 @@ from relfast.engine.files.io.sources import find_sources, iterate_lines
 from relfast.engine.job import Job, make_job
 from relfast.engine.signature import signature
 from relfast.errors import InputError, OutputError, OutputExistsError, RelfastError
-from relfast.json_text import decode_object
+from relfast.json_text import Undecodable, decode_object, encode_json
 from relfast.records import Score
 from relfast.support.growing import PATHS, GrowingFile, check_settings
 from relfast.support.outputs import TABLE_ROWS_SUFFIX, TABLES, ends_with, open_stream
@@ -141,7 +141,8 @@ class CommitLog(Plain):
 
 
 def header_line(run: Mapping[str, Any]) -> bytes:
-    return orjson.dumps({"relfast_journal": JOURNAL_VERSION, "run": run}, option=orjson.OPT_APPEND_NEWLINE)
+    # unlike orjson it holds paths that are no UTF-8
+    return encode_json({"relfast_journal": JOURNAL_VERSION, "run": run}) + b"\n"
 
 
 def finished_line(n_rows: int) -> bytes:
@@ -151,10 +152,10 @@ def finished_line(n_rows: int) -> bytes:
 def _run_of(header: bytes) -> dict[str, Any] | None:
     """The fingerprint in a journal's header; None if the line is no header."""
     try:
-        entry = orjson.loads(header)
-    except ValueError:
+        entry = decode_object(header)
+    except Undecodable:
         return None
-    if not isinstance(entry, dict) or "relfast_journal" not in entry:
+    if "relfast_journal" not in entry:
         return None
     run = entry.get("run")
     if entry["relfast_journal"] != JOURNAL_VERSION:
