@@ -60,6 +60,14 @@ def dialects() -> str:
             gold = _listed(" ".join(form.members) or form.answer)
             ids = _listed(f"{form.id} {form.number or ''}")
             asked = _listed(f"{form.when} {form.needs}").replace(", ", " + ")
-            cells = [f"`{name}`", " or ".join(known), asked, ids, _listed(form.task), gold, _listed(form.question)]
+            cells = [
+                f"`{name}`",
+                " or ".join(known),
+                asked,
+                ids,
+                _listed(form.task),
+                gold,
+                _listed(form.question),
+            ]
             lines.append(f"| {' | '.join([*cells, _responses(form)])} |")
     return "\n".join(lines) + "\n"

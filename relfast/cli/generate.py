@@ -24,8 +24,6 @@ from relfast.tasks import TASKS, Task, find_task
 RECORDS_PACKED: Final = 1_024
 """Records that are compressed at a time."""
 
-_ENDINGS: Final = f"{', '.join(LINES[:-1])} or {LINES[-1]}"
-
 
 def subcommand(task: Task) -> click.Command:
     """The command that generates a task's records, with options for the parameters that the task declares."""
@@ -35,7 +33,7 @@ def subcommand(task: Task) -> click.Command:
     @click.command(task.name.lower())
     @click.option("-n", "count", type=click.IntRange(0), required=True, metavar="N", help="Records to make.")
     @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="S", help="The same seed gives the same bytes.")  # fmt: skip
-    @click.option("-o", "--output", default=STDOUT, show_default=True, metavar="FILE", help=f"{_ENDINGS}; - for stdout.")  # fmt: skip
+    @click.option("-o", "--output", default=STDOUT, show_default=True, metavar="FILE", help=f"{', '.join(LINES)}, or - for stdout.")  # fmt: skip
     @click.option("--overwrite", is_flag=True, help="Replace an existing output.")
     @options_of(declaring)
     def command(count: int, seed: int, output: str, overwrite: bool, **parameters: Any) -> None:
@@ -44,8 +42,6 @@ def subcommand(task: Task) -> click.Command:
         keep_apart("generate", {"-o": [output], "--bank": [bank] if bank else []})
         if "workers" in parameters and parameters["workers"] is None:
             parameters["workers"] = default_workers() or usable_cores()
-        if output.lower().endswith((".parquet", ".csv", ".tsv")):
-            raise UsageError(f"-o {output}: records are JSON lines: {_ENDINGS}")
         reporter = ProgressReporter(quiet=False)
         Compiling(reporter).worth({unit: count * seconds for unit, seconds in task.making_seconds})
         records = task.source.generate(

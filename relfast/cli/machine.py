@@ -151,7 +151,8 @@ def warmup(units: tuple[str, ...]) -> None:
             click.echo(f"  extra {extra}: not installed ({install_command(extra)})")
     started = time.perf_counter()
     compile_kernels(units or native.UNITS)
-    click.echo(f"kernels: {', '.join(units) if units else f'{len(native.UNITS)} units'} ready in {time.perf_counter() - started:.1f} s")
+    done = ", ".join(units) or f"{len(native.UNITS)} units"
+    click.echo(f"kernels: {done} ready in {time.perf_counter() - started:.1f} s")
 
 
 def compile_kernels(units: Iterable[str] = native.UNITS) -> None:

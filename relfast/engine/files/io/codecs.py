@@ -7,10 +7,11 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from importlib import import_module
 from itertools import chain
-from typing import IO, Any, Final, NamedTuple, Protocol, Self
+from typing import IO, Any, Final, NamedTuple, Self
 
-from relfast.errors import Damaged, MissingExtraError
+from relfast.errors import Damaged, MissingExtraError, UsageError
 from relfast.json_text import LongLine
 from relfast.support.outputs import TABLES
 
@@ -25,24 +26,11 @@ MAX_WINDOW: Final = 2**27
 EXPANSION_GRACE: Final = 64 * 2**20
 _READ: Final = 1 << 17
 
+Member = Any
+"""The decoder of a member of a compressed stream, which may have several one after the other. As those of bz2
+and lzma, it has ``decompress(data, most)``, ``eof``, ``unused_data``, ``needs_input``, and its own errors."""
+
 Pack = Callable[[bytes], bytes]
-
-
-class Member(Protocol):
-    """The decoder of a member: a compressed stream may have several, one after the other.
-
-    Behind the end (``eof``), ``unused_data`` are the bytes that follow. Unless it ``needs_input``, it has
-    more of what it was given, and `decompress` is called with nothing.
-    """
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    @property
-    def needs_input(self) -> bool: ...
-    def decompress(self, data: bytes, most: int, /) -> bytes:
-        """Decompressed bytes, about ``most`` of them. Raises errors of its own kind."""
 
 
 class _Gzip:
@@ -73,19 +61,11 @@ class _Gzip:
         return text
 
 
-def _zstandard(what: str) -> Any:
-    try:
-        import zstandard
-    except ImportError:
-        raise MissingExtraError(f"{what} .zst", "zstd") from None
-    return zstandard
-
-
 class _Zstd:
     eof, unused_data, needs_input = False, b"", True
 
     def __init__(self) -> None:
-        self._frame = _zstandard("reading").ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj()
+        self._frame = _module("zstandard").ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj()
 
     def decompress(self, data: bytes, most: int, /) -> bytes:
         text: bytes = self._frame.decompress(data)
@@ -93,40 +73,14 @@ class _Zstd:
         return text
 
 
-def _bz2() -> Member:
-    import bz2  # imported late, as lzma is: few inputs are packed so
-
-    return bz2.BZ2Decompressor()
-
-
-def _xz() -> Member:
-    import lzma
-
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MAX_WINDOW + (1 << 20))
-
-
-def _gzip_pack() -> Pack:
-    import gzip
-
-    return lambda data: gzip.compress(data, 6, mtime=0)
-
-
-def _zstd_pack() -> Pack:
-    pack: Pack = _zstandard("writing").ZstdCompressor().compress
-    return pack
-
-
-def _bz2_pack() -> Pack:
-    import bz2
-
-    return bz2.compress
-
-
-def _xz_pack() -> Pack:
-    import lzma
-
-    # 1, since a member has about a megabyte: higher levels look back further, and take ten times as long
-    return partial(lzma.compress, preset=1)
+def _module(name: str) -> Any:
+    """A module, imported when a file first needs it. Raises `MissingExtraError`."""
+    try:
+        return import_module(name)
+    except ImportError:
+        if name == "zstandard":
+            raise MissingExtraError("reading or writing .zst", "zstd") from None
+        raise UsageError(f"this Python was built without {name}, which the file needs") from None
 
 
 class Packing(NamedTuple):
@@ -139,8 +93,7 @@ class Packing(NamedTuple):
     magic
         How a member begins.
     member, pack
-        Functions that return the decoder of a member, and the function that makes a member of bytes; they
-        raise `MissingExtraError`.
+        Functions that return the decoder of a member, and what makes a member of bytes.
     grep
         The command that searches such files.
     far
@@ -159,12 +112,24 @@ class Packing(NamedTuple):
 
 
 PACKINGS: Final = {
-    "gz": Packing(".gz", b"\x1f\x8b", _Gzip, _gzip_pack, "zgrep"),
+    "gz": Packing(
+        ".gz", b"\x1f\x8b", _Gzip, lambda: partial(_module("gzip").compress, compresslevel=6, mtime=0),
+        "zgrep",
+    ),
     # the decoder's output cannot be limited, and 4 bytes can stand for 128 kB: 1 kB expands to 32 MB at most
-    "zst": Packing(".zst", b"\x28\xb5\x2f\xfd", _Zstd, _zstd_pack, "zstdgrep", "zstd -d --long=31", 1024),
-    "bz2": Packing(".bz2", b"BZh", _bz2, _bz2_pack, "bzgrep"),
-    "xz": Packing(".xz", b"\xfd7zX", _xz, _xz_pack, "xzgrep", "xz -dk"),
-}
+    "zst": Packing(
+        ".zst", b"\x28\xb5\x2f\xfd", _Zstd, lambda: _module("zstandard").ZstdCompressor().compress,
+        "zstdgrep", "zstd -d --long=31", step=1024,
+    ),
+    "bz2": Packing(
+        ".bz2", b"BZh", lambda: _module("bz2").BZ2Decompressor(), lambda: _module("bz2").compress, "bzgrep"
+    ),
+    # a member has about a megabyte: higher presets look back further, and take ten times as long
+    "xz": Packing(
+        ".xz", b"\xfd7zX", lambda: _module("lzma").LZMADecompressor(memlimit=MAX_WINDOW + (1 << 20)),
+        lambda: partial(_module("lzma").compress, preset=1), "xzgrep", "xz -dk",
+    ),
+}  # fmt: skip
 """Codec → how it packs. What is read and written, and what messages and pages of help say of it, follows."""
 
 SUFFIXES: Final = tuple(packing.suffix for packing in PACKINGS.values())
@@ -300,7 +265,11 @@ def _unpacked(packed: Iterable[bytes], packing: Packing) -> Iterator[bytes]:
                 try:
                     text = member.decompress(data, _READ)
                 except Exception as error:  # each decoder has errors of its own
-                    raise Damaged(_why(error, packing)) from None
+                    why = f"is damaged: {error}"
+                    if "too much memory" in why or "Memory usage limit" in why:
+                        far = f"looks back more than {MAX_WINDOW >> 20} MiB"
+                        why = f"{far}: `{packing.far} FILE` makes a plain file of it"
+                    raise Damaged(f"compressed input {why}") from None
                 given += len(text)
                 if given > EXPANSION_GRACE and given > MAX_EXPANSION * taken:
                     raise Damaged(f"compressed input expands more than {MAX_EXPANSION} times")
@@ -308,11 +277,3 @@ def _unpacked(packed: Iterable[bytes], packing: Packing) -> Iterator[bytes]:
                 data, member = (member.unused_data, None) if member.eof else (b"", member)
     if member is not None:
         raise Damaged("compressed input ends early")
-
-
-def _why(error: Exception, packing: Packing) -> str:
-    text = str(error)
-    if "too much memory" in text or "Memory usage limit" in text:
-        far = f"compressed input looks back more than {MAX_WINDOW >> 20} MiB"
-        return f"{far}: `{packing.far} FILE` makes a plain file of it"
-    return f"compressed input is damaged: {text}"
