@@ -144,7 +144,10 @@ class TextTable:
         return _row(Condition, path=path, asks=condition.asks, each=each)
 
     def _source(
-        self, items: Iterable[_Steps], says: Iterable[tuple[int, _Steps]], said: steps.SamplePaths | None = None
+        self,
+        items: Iterable[_Steps],
+        says: Iterable[tuple[int, _Steps]],
+        said: steps.SamplePaths | None = None,
     ) -> list[int]:
         """Where the texts of a row's samples are; ``said`` has what else the dialect says of them."""
         ways = [_row(Say, how=how, path=self._paths([path], of_row=False)[0]) for how, path in says]
