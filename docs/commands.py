@@ -48,8 +48,8 @@ def _responses(form: Form) -> str:
 def dialects() -> str:
     """The table of dialects."""
     lines = [
-        "| dialect | known by | id | task | gold | question | responses |",
-        "|---|---|---|---|---|---|---|",
+        "| dialect | known by | `--input-format` asks | id | task | gold | question | responses |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for name, dialect in DIALECTS.items():
         for form in dialect.forms:
@@ -59,6 +59,15 @@ def dialects() -> str:
             ]
             gold = _listed(" ".join(form.members) or form.answer)
             ids = _listed(f"{form.id} {form.number or ''}")
-            cells = [f"`{name}`", " or ".join(known), ids, _listed(form.task), gold, _listed(form.question)]
+            asked = _listed(f"{form.when} {form.needs}").replace(", ", " + ")
+            cells = [
+                f"`{name}`",
+                " or ".join(known),
+                asked,
+                ids,
+                _listed(form.task),
+                gold,
+                _listed(form.question),
+            ]
             lines.append(f"| {' | '.join([*cells, _responses(form)])} |")
     return "\n".join(lines) + "\n"

@@ -151,7 +151,7 @@ class FileCheck:
     Attributes
     ----------
     path
-        A file, plain or compressed by gzip or zstd, or Parquet; ``-``: stdin; a folder: its files.
+        A file of JSON lines, plain or compressed, or Parquet; ``-``: stdin; a folder: its files.
     n_records, n_good
         Records seen so far, and those without a flaw but notes. Blank lines are no records.
     tasks

@@ -511,7 +511,7 @@ def test_links(
         ("run mine.jsonl -o out.jsonl.gz " + " ".join(MODEL), "responses are written as .jsonl, not .gz"),
         (
             "generate rel-a1 -n 1 -o out.parquet",
-            "records are written as .jsonl, .jsonl.gz, .jsonl.zst, not .parquet",
+            "records are written as .jsonl, .jsonl.gz, .jsonl.zst, .jsonl.bz2, .jsonl.xz, not .parquet",
         ),
         ("run mine.jsonl -o /dev/stdout " + " ".join(MODEL), "/dev/stdout is no file"),
     ):

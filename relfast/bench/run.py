@@ -19,8 +19,7 @@ import orjson
 
 from relfast.bench.sets import Part
 from relfast.engine.files.io.sources import find_sources, paths_in
-from relfast.engine.files.run import Progress
-from relfast.engine.files.score_files import score_files
+from relfast.engine.files.score_files import Progress, score_files
 from relfast.engine.job import Job
 from relfast.errors import (
     OutputExistsError,

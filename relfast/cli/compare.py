@@ -61,7 +61,7 @@ def command(
     """
     from relfast.comparison import comparing
     from relfast.comparison.runs import files_beside, files_of, name_and_path
-    from relfast.engine.files.io.foreign import refuse_output
+    from relfast.engine.files.io.recognise import refuse_output
 
     form = form or {".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex"}.get(
         Path(output).suffix, "table"

@@ -9,13 +9,13 @@ from typing import Any, Final
 import click
 import orjson
 
-from relfast.cli.compiling import Compiling
+from relfast.cli.machine import Compiling
 from relfast.cli.main import NamedGroup
 from relfast.cli.parameters import options_of
 from relfast.cli.progress import ProgressReporter, Status, counted_status
 from relfast.engine.columns.blocks import batched
-from relfast.engine.files.io.foreign import refuse_output
-from relfast.engine.files.io.writer import encoder
+from relfast.engine.files.io.codecs import LINES, encoder
+from relfast.engine.files.io.recognise import refuse_output
 from relfast.errors import UsageError
 from relfast.support.outputs import STDOUT, keep_apart, whole_file
 from relfast.support.system import default_workers, usable_cores
@@ -23,8 +23,6 @@ from relfast.tasks import TASKS, Task, find_task
 
 RECORDS_PACKED: Final = 1_024
 """Records that are compressed at a time."""
-
-ENDINGS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
 
 def subcommand(task: Task) -> click.Command:
@@ -35,17 +33,15 @@ def subcommand(task: Task) -> click.Command:
     @click.command(task.name.lower())
     @click.option("-n", "count", type=click.IntRange(0), required=True, metavar="N", help="Records to make.")
     @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="S", help="The same seed gives the same bytes.")  # fmt: skip
-    @click.option("-o", "--output", default=STDOUT, show_default=True, metavar="FILE", help=".jsonl, .jsonl.gz or .jsonl.zst; - for stdout.")  # fmt: skip
+    @click.option("-o", "--output", default=STDOUT, show_default=True, metavar="FILE", help=f"{', '.join(LINES)}, or - for stdout.")  # fmt: skip
     @click.option("--overwrite", is_flag=True, help="Replace an existing output.")
     @options_of(declaring)
     def command(count: int, seed: int, output: str, overwrite: bool, **parameters: Any) -> None:
-        refuse_output(output, ENDINGS, "records are")
+        refuse_output(output, LINES, "records are")
         bank = parameters.get("bank")
         keep_apart("generate", {"-o": [output], "--bank": [bank] if bank else []})
         if "workers" in parameters and parameters["workers"] is None:
             parameters["workers"] = default_workers() or usable_cores()
-        if output.lower().endswith((".parquet", ".csv", ".tsv")):
-            raise UsageError(f"-o {output}: records are JSON lines: .jsonl, .jsonl.gz or .jsonl.zst")
         reporter = ProgressReporter(quiet=False)
         Compiling(reporter).worth({unit: count * seconds for unit, seconds in task.making_seconds})
         records = task.generator_module.generate(

@@ -1,23 +1,37 @@
-"""``relfast embedder``, ``path`` and ``warmup``: models, folders and compiled kernels on this machine."""
+"""``relfast embedder``, ``path`` and ``warmup``: models, folders and compiled kernels on this machine; and what
+other commands compile.
+
+A wheel has kernels; a clone has none until ``relfast warmup``. A small command goes on as plain Python. One
+whose input is so large that plain Python takes longer than compiling builds first what it needs. Whether it
+does is counted, not timed: records of each task by the seconds that one takes longer without a unit
+(`relfast.tasks.base.Task.plain_seconds`), against those of building it. ``RELFAST_COMPILE=off`` forbids it.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
-from relfast_kernels.caches import base_directory
+from relfast_kernels.caches import COMPILE_VARIABLE, OFF, base_directory
+from relfast_kernels.compiled import making, native
 
 from relfast import __version__
-from relfast.cli.compiling import build
-from relfast.cli.progress import ProgressReporter
+from relfast.cli.progress import ProgressReporter, Status
 from relfast.engine.signature import version
 from relfast.errors import OutputError, OutputExistsError, install_command
+from relfast.support.system import usable_cores
+from relfast.tasks import TASKS
+
+if TYPE_CHECKING:
+    from relfast.engine.files.score_files import Progress
 
 
 @click.group(name="embedder")
@@ -126,8 +140,9 @@ _EXTRAS = {
 
 
 @click.command(name="warmup")
-def warmup() -> None:
-    """Compile and cache kernels; report versions and what is missing."""
+@click.argument("units", nargs=-1, type=click.Choice(native.UNITS), metavar="[UNIT]...")
+def warmup(units: tuple[str, ...]) -> None:
+    """Compile and cache kernels, all or those of some UNITs; report versions and what is missing."""
     click.echo(f"relfast {__version__}, Python {sys.version.split()[0]}")
     click.echo("  " + ", ".join(f"{package} {version(package)}" for package in _PACKAGES))
     for extra, packages in _EXTRAS.items():
@@ -135,24 +150,23 @@ def warmup() -> None:
         if missing:
             click.echo(f"  extra {extra}: not installed ({install_command(extra)})")
     started = time.perf_counter()
-    n = compile_kernels()
-    click.echo(f"kernels: {n} units ready in {time.perf_counter() - started:.1f} s")
+    compile_kernels(units or native.UNITS)
+    done = ", ".join(units) or f"{len(native.UNITS)} units"
+    click.echo(f"kernels: {done} ready in {time.perf_counter() - started:.1f} s")
 
 
-def compile_kernels() -> int:
-    """Compile the missing units of kernels. Returns the number of all units.
+def compile_kernels(units: Iterable[str] = native.UNITS) -> None:
+    """Compile those of some units of kernels that are missing.
 
     Raises
     ------
     OutputError
         The compiled units cannot be written to the cache.
     """
-    from relfast_kernels.compiled import making, native
-
     try:
         # a cache that is not used is an error below, if it is needed
         with warnings.catch_warnings(action="ignore"):
-            missing = [unit for unit in native.UNITS if native.load(unit) is None]
+            missing = [unit for unit in units if native.load(unit) is None]
         for unit in missing:
             with contextlib.suppress(OSError):
                 native.shared_library(unit).unlink()  # a file that cannot be loaded is damaged
@@ -162,4 +176,63 @@ def compile_kernels() -> int:
     except OSError as error:
         raise OutputError(native.cache().path, error.strerror or str(error)) from None
     making.clean_up()
-    return len(native.UNITS)
+
+
+_LEAST_SECONDS = min(map(making.seconds_of, native.UNITS))
+
+
+class Compiling:
+    """What a command builds before it goes on. ``quiet``: neither progress nor what could not be built."""
+
+    def __init__(self, reporter: ProgressReporter, *, quiet: bool = False) -> None:
+        self._reporter, self._quiet = reporter, quiet
+        self._asked = os.environ.get(COMPILE_VARIABLE) == OFF
+        self._missing: list[str] | None = None
+
+    def of_run(self, state: Progress) -> None:
+        """Called after each block of a run: build units without which what is left of its input takes longer
+        than building them. That is taken to be like what has been read, and as much, if its size is unknown.
+        """
+        known = state.total_bytes and state.done_bytes
+        more = state.total_bytes / state.done_bytes - 1 if known else 1.0
+        plain: defaultdict[str, float] = defaultdict(float)
+        for name, n_rows in state.rows_by_task().items():
+            for unit, seconds in TASKS[name].plain_seconds if name in TASKS else ():
+                plain[unit] += more * n_rows * seconds
+        self.worth(plain)
+
+    def worth(self, plain: Mapping[str, float]) -> None:
+        """Build the missing ones of units without which a command would take these seconds longer, where
+        that is longer than building takes. What cannot be built is told, and not tried again."""
+        if self._asked or all(seconds <= _LEAST_SECONDS for seconds in plain.values()):
+            return
+        if self._missing is None:
+            self._missing = native.missing()
+        units = [unit for unit in self._missing if plain.get(unit, 0.0) > making.seconds_of(unit)]
+        if not units:
+            return
+        self._missing = [unit for unit in self._missing if unit not in units]
+        if not self._quiet:
+            seconds = sum(map(making.seconds_of, units)) / min(len(units), usable_cores())
+            self._reporter.say(
+                f"kernels that are missing ({', '.join(units)}) are compiled first, once a machine, which takes"
+                f" about {seconds:.0f} s: without, this would take longer ({COMPILE_VARIABLE}={OFF}: go on so)"
+            )
+        try:
+            build(units, self._reporter)
+        except OSError as error:
+            if not self._quiet:
+                self._reporter.say(f"{error.strerror or error}; rows are the same, but take longer")
+
+
+def build(units: Iterable[str], reporter: ProgressReporter) -> None:
+    """Build units in children of this process, with progress. Raises as `making.make`."""
+    wanted: Sequence[str] = list(units)
+
+    def show(made: making.Progress) -> None:
+        done = f": {made.done} of {made.functions} functions" if made.done else ""
+        left = None if made.left < 0 else made.left
+        reporter.update(lambda: Status([f"kernels {made.unit}{done}"], made.share, left))
+
+    making.make(wanted, usable_cores(), tell=show)
+    native.look_again()

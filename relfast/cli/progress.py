@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TextIO, cast
 
 if TYPE_CHECKING:
-    from relfast.engine.files import run
+    from relfast.engine.files.score_files import Progress
 
 SECONDS_BETWEEN_FRAMES: Final = 0.2
 SECONDS_BETWEEN_LINES: Final = 10.0
@@ -95,7 +95,7 @@ class ProgressReporter:
             self._bar.say(f"relfast: {text}")
 
 
-def scoring_status(state: run.Progress, now: float, idle: float = 0.0) -> Status:
+def scoring_status(state: Progress, now: float, idle: float = 0.0) -> Status:
     """The status of scoring a dump: rows, speed, errors. Rows of an earlier run do not count for the speed.
 
     ``idle`` are the seconds since the last block was scored. If the estimated end has passed by more than a
@@ -125,11 +125,11 @@ def scoring_status(state: run.Progress, now: float, idle: float = 0.0) -> Status
     return Status(facts, state.done_bytes / state.total_bytes, None if overdue else left)
 
 
-def scoring(reporter: ProgressReporter, name: str = "") -> Callable[[run.Progress], None]:
+def scoring(reporter: ProgressReporter, name: str = "") -> Callable[[Progress], None]:
     """A callback that shows the progress of scoring, with a ``name`` if the command scores several dumps."""
     done, moved = 0, time.monotonic()
 
-    def update(state: run.Progress) -> None:
+    def update(state: Progress) -> None:
         nonlocal done, moved
         now = time.monotonic()
         if state.done_bytes != done:

@@ -25,7 +25,7 @@ def validate(files: tuple[str, ...], max_errors: int, quiet: bool) -> int:
     """Check records by their task, line by line: REL's against its document's format, SeqBench's and ReAlign's for
     gold that can be scored.
 
-    FILE is .jsonl, .gz, .zst or .parquet, a folder of them, or - for stdin. Flaws go to stdout, one a line; the exit code is 1 if
+    FILE is JSON lines, plain or compressed, or Parquet, a folder of them, or - for stdin. Flaws go to stdout, one a line; the exit code is 1 if
     there is any. What the published format has and `score` does not need is a note.
     """
     from relfast.engine.files.io.sources import paths_of
@@ -71,7 +71,7 @@ def validate(files: tuple[str, ...], max_errors: int, quiet: bool) -> int:
 def audit(files: tuple[str, ...], limit: int, as_json: bool) -> int:
     """What can be earned on records without solving them, under both policies.
 
-    FILE holds records, with or without responses: .jsonl, .gz, .zst or .parquet, or - for stdin. Each task's
+    FILE holds records, with or without responses: JSON lines, plain or compressed, Parquet, or - for stdin. Each task's
     blind strategies (a constant, the shortest option, the question copied) answer its records; what they earn is
     what a policy in training finds first. Responses in the file are shown beside them, right and wrong apart.
     """

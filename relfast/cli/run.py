@@ -141,7 +141,7 @@ def command(
     the run's settings stand beside it in FILE.run.json. A request that fails after all attempts leaves
     response null and says why in error. The key of a hosted server is taken from the environment.
     """
-    from relfast.engine.files.io.foreign import refuse_output
+    from relfast.engine.files.io.recognise import refuse_output
     from relfast.engine.files.io.sources import find_sources, paths_in
     from relfast.inference.request_log import SETTINGS_SUFFIX
     from relfast.inference.requests import Wordings, read_requests

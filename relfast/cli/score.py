@@ -13,6 +13,7 @@ import click
 from relfast.cli import signals
 from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, HelpedCommand, say
 from relfast.cli.parameters import FORMATS, check_timeout, options_of, pairs_of
+from relfast.engine.files.io.codecs import ROWS
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
@@ -21,14 +22,14 @@ from relfast.tasks import AllOptions
 
 if TYPE_CHECKING:
     from relfast.cli.progress import ProgressReporter
-    from relfast.engine.files.run import Progress
+    from relfast.engine.files.score_files import Progress
     from relfast.engine.job import Job
     from relfast.stats.summary import Summary
 
 
 @click.command(name="score", cls=HelpedCommand)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option("-o", "--output", metavar="OUT", help="Rows: .jsonl, .jsonl.gz, .jsonl.zst, .parquet, .csv, or - for stdout.  [default: INPUT.scored.jsonl]")  # fmt: skip
+@click.option("-o", "--output", metavar="OUT", help=f"Rows: {', '.join(ROWS)}, or - for stdout.  [default: INPUT.scored.jsonl]")  # fmt: skip
 @click.option("--data", multiple=True, metavar="PATH", help="Gold records to join on id, when the dump holds only id and response.")  # fmt: skip
 @click.option("--task", metavar="NAME", help="Task of records that name none.")
 @click.option("--reward", multiple=True, metavar="TASK=METRIC", help="Metric that becomes the reward of a task.")  # fmt: skip
@@ -77,7 +78,7 @@ def command(
 ) -> int:
     """Score a run dump: one row per response, whatever happens.
 
-    INPUT is a file (.jsonl, .gz, .zst, .parquet, .csv), a pattern, a folder, or - for stdin. Rows go to the
+    INPUT is a file (JSON lines, plain or compressed, Parquet, CSV), a pattern, a folder, or - for stdin. Rows go to the
     output and nothing else does; table and progress go to stderr.
     """
     from relfast.cli.progress import ProgressReporter
@@ -146,7 +147,7 @@ class _Watch:
     used; ``latest`` is the last state."""
 
     def __init__(self, reporter: ProgressReporter, *, compiles: bool, quiet: bool) -> None:
-        from relfast.cli.compiling import Compiling
+        from relfast.cli.machine import Compiling
         from relfast.cli.progress import scoring
 
         self.latest: Progress | None = None

@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from relfast.engine.files.io.codecs import packing_named
 from relfast.errors import printable
 from relfast.records import SCORED, STATUSES
 from relfast.stats.summary import COLUMNS, Summary, TaskSummary, cells
@@ -84,7 +85,8 @@ def how_to_list(summary: Summary) -> Iterator[str]:
     if there and summary.output not in (None, "-") and not ends_with(output, *TABLES):
         n = summary.count(*there)
         what = "1 record" if n == 1 else f"{n:,} records"
-        grep = "zgrep" if ends_with(output, ".gz") else "zstdgrep" if ends_with(output, ".zst") else "grep"
+        packing = packing_named(output)
+        grep = "grep" if packing is None else packing.grep
         pattern = '"status":"({})"'.format("|".join(there))
         yield f"which {what} ({', '.join(there)}): {grep} -E {shlex.quote(pattern)} {shlex.quote(output)}"
 

@@ -18,10 +18,9 @@ import orjson
 from numpy.typing import NDArray
 
 from relfast.comparison.model import Run
-from relfast.engine.files.io.commit_log import JOURNAL_SUFFIX
 from relfast.engine.files.io.scored import MOST, Unusable, read_scores
 from relfast.engine.files.io.sources import Source, find_sources, paths_in
-from relfast.engine.files.past_run import past_run
+from relfast.engine.files.io.writer import JOURNAL_SUFFIX, past_run
 from relfast.errors import InputError, UsageError
 from relfast.inference.request_log import headers_of
 from relfast.json_text import encode_json

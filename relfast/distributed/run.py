@@ -21,10 +21,10 @@ from relfast.distributed.cluster import Cluster
 from relfast.distributed.shards import NOTES, Assignment, Done, Method, Shard, cut, place, suffix_of
 from relfast.distributed.storage import DRAFT, Folder, expand, is_url
 from relfast.engine.columns.blocks import Tell, tell_nobody
-from relfast.engine.files.io.commit_log import fingerprint
+from relfast.engine.files.inputs import fingerprint
 from relfast.engine.files.io.parquet import require_parquet
 from relfast.engine.files.io.sources import STDIN, find_sources, paths_in
-from relfast.engine.files.run import Progress, summary_of
+from relfast.engine.files.score_files import Progress, summary_of
 from relfast.engine.job import Job, count_of, workers_of
 from relfast.errors import (
     InputError,
@@ -72,8 +72,8 @@ def score_on_ray(
     inputs
         Paths, patterns or folders that all nodes can access, and URLs that fsspec opens.
     output
-        A folder, by path or URL. The end of its name sets the format of its files: ``.jsonl.gz``,
-        ``.jsonl.zst``, ``.parquet``, else ``.jsonl``.
+        A folder, by path or URL. The end of its name sets the format of its files, such as
+        ``.jsonl.gz`` or ``.parquet``, else ``.jsonl``.
     address
         See `Cluster`.
     workers
@@ -106,7 +106,7 @@ def score_on_ray(
         require_parquet()
     read = {"INPUT": list(dict.fromkeys(shard.path for shard in shards)), "--data": paths_in(gold)}
     keep_apart("score --engine ray", {"-o": [folder.path], "--summary": [summary] if summary else [], **read})
-    settings = fingerprint(job, (), part_bytes=part_bytes, limit=limit)
+    settings = fingerprint(job, gold, (), part_bytes=part_bytes, limit=limit)
     n_bytes = sum(shard.end - shard.start for shard in shards)
     state = Progress(started=time.monotonic(), total_bytes=0 if limit is not None else n_bytes)
     done: list[Done] = []

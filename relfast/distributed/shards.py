@@ -21,15 +21,15 @@ from relfast.distributed.storage import Folder, at_hand, first_bytes, head, is_u
 from relfast.embed import THREADS_VARIABLE
 from relfast.engine.columns.blocks import Block, Blocks
 from relfast.engine.columns.scoring import EMBEDDED
+from relfast.engine.files.block_scoring import expand
 from relfast.engine.files.first_causes import FirstCauses
-from relfast.engine.files.io.codecs import Codec
-from relfast.engine.files.io.commit_log import Commit
-from relfast.engine.files.io.filters import HEAD_BYTES as FILTER_BYTES
-from relfast.engine.files.io.filters import Filters
+from relfast.engine.files.inputs import FILTER_BYTES, Filters
+from relfast.engine.files.io.codecs import LINES, Codec
 from relfast.engine.files.io.reader import cut_file, cut_parquet, cut_stream, first_lines
-from relfast.engine.files.io.sources import Source, check_foreign, codec_of
-from relfast.engine.files.io.writer import FileWriter
-from relfast.engine.files.run import in_process, on_pool
+from relfast.engine.files.io.recognise import check_foreign, codec_of
+from relfast.engine.files.io.sources import Source
+from relfast.engine.files.io.writer import Commit, FileWriter
+from relfast.engine.files.score_files import in_process, on_pool
 from relfast.engine.job import Job
 from relfast.engine.signature import embedder_of, packages_of, version
 from relfast.errors import InputError, ReadError, UsageError
@@ -40,8 +40,6 @@ from relfast.tasks import TASKS
 
 NOTES: Final = "_parts"
 """Folder of the notes of complete shards, one file each."""
-
-SUFFIXES: Final = (".jsonl.gz", ".jsonl.zst", ".parquet", ".jsonl")
 
 MOST: Final = 10_000
 """Most causes of unusable records kept for a shard; a run reports only the most frequent of all."""
@@ -237,7 +235,8 @@ def score(shard: Shard, job: Job, score_blocks: Blocks, folder: Folder) -> Done:
     """Score a shard. When this returns, its rows and its note are in the folder. Raises as `answer`."""
     _check_unchanged(shard)
     tally = Tally()
-    causes = FirstCauses((), job, Unusable(MOST), shard.first_index - shard.line)
+    before = shard.first_index - shard.line
+    causes = FirstCauses(job, lambda _, index: str(index - before + 1), Unusable(MOST))
     done = Done(shard, f"part-{shard.number:06}{suffix_of(folder)}", tally, causes.unusable)
     with (
         folder.draft(done.file) as path,
@@ -251,6 +250,7 @@ def score(shard: Shard, job: Job, score_blocks: Blocks, folder: Folder) -> Done:
                 if segment.tally.count("invalid_record"):
                     causes.rows(segment.rows, block)
         writer.finish(tally.rows)
+        expand(tally, job)
         done.size = os.path.getsize(path)
     done.embedder = embedder_of(job) if EMBEDDED & tally.tasks.keys() else ""
     folder.write(done.note, done.to_json())
@@ -259,7 +259,7 @@ def score(shard: Shard, job: Job, score_blocks: Blocks, folder: Folder) -> Done:
 
 def suffix_of(folder: Folder) -> str:
     """How the names of files of rows end in a folder."""
-    return next((suffix for suffix in SUFFIXES if folder.path.endswith(suffix)), ".jsonl")
+    return next((suffix for suffix in (*LINES, ".parquet") if folder.path.endswith(suffix)), ".jsonl")
 
 
 @dataclass(slots=True)

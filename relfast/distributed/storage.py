@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from relfast.engine.files.io.codecs import CHUNK
-from relfast.engine.files.io.sources import head_of, inputs_among, paths_of
+from relfast.engine.files.io.recognise import head_of
+from relfast.engine.files.io.sources import inputs_among, paths_of
 from relfast.errors import InputError, MissingExtraError, OutputError, ReadError, RelfastError
 from relfast.support.outputs import writing
 

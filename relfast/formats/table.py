@@ -234,7 +234,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             said=(Said("resps!.resps.*?.*? filtered_resps!.filtered_resps.*?.*?", ((VALUE, ""),)),),
             none=(("", "resps holds no response"),),
             row="doc",
-            # a document has one row per filter: `relfast.engine.files.io.filters` chooses the filter
+            # a document has one row per filter: `relfast.engine.files.inputs` chooses the filter
             filter="filter",
             plain=True,
         ),

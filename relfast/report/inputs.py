@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from relfast.comparison.runs import files_beside, read_summary
 from relfast.engine.columns.rows import entry_of, records_of
+from relfast.engine.files.io.codecs import LINES, ROWS
 from relfast.engine.files.io.reader import read_gold
 from relfast.engine.files.io.scored import is_row, is_unusable, read_scores
 from relfast.engine.files.io.sources import Source, find_sources, lines_of, paths_in
@@ -30,8 +31,7 @@ from relfast.stats.summary import Summary, TaskSummary
 from relfast.support.outputs import keep_apart
 from relfast.tasks import EXACT_FIELDS
 
-_SCORED: Final = (".scored.jsonl", ".scored.jsonl.gz", ".scored.jsonl.zst", ".scored.parquet", ".scored.csv")
-_DUMPS: Final = ("", ".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet", ".csv")
+_SCORED: Final = tuple(".scored" + ending for ending in ROWS)
 
 
 def dump_beside(scored: str) -> str | None:
@@ -40,7 +40,7 @@ def dump_beside(scored: str) -> str | None:
     stem = next((scored.removesuffix(suffix) for suffix in _SCORED if scored.endswith(suffix)), None)
     if stem is None:
         return None
-    return next((stem + suffix for suffix in _DUMPS if Path(stem + suffix).is_file()), None)
+    return next((stem + suffix for suffix in ("", *ROWS) if Path(stem + suffix).is_file()), None)
 
 
 def keep_inputs(inputs: Sequence[str], dump: Sequence[str], directory: str | Path) -> None:
@@ -125,7 +125,7 @@ class Dump:
                 yield record
 
 
-_FOLDER_SUFFIXES: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet", ".json")
+_FOLDER_SUFFIXES: Final = (*LINES, ".parquet", ".json")
 
 _REMEDY: Final = (
     "name the models (NAME=FILE) to have them side by side, or say --shards if they are parts of one run"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from relfast.engine.files.io.scored import Unusable, is_unusable, read_scores
-from relfast.engine.files.past_run import past_run, past_votes
+from relfast.engine.files.io.writer import past_run, past_votes
 from relfast.engine.job import Job
 from relfast.errors import UsageError, printable
 from relfast.inference.request_log import read_header

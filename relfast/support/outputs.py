@@ -16,6 +16,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import glob
+import json
 import os
 import re
 import shutil
@@ -28,17 +29,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
-import orjson
-
 from relfast.errors import OutputError, OutputExistsError, ResumeMismatchError, UsageError
 from relfast.json_text import encode_indented
 
 STDOUT: Final = "-"
 
-PACKED: Final = (".gz", ".zst")
 TABLES: Final = (".parquet", ".csv")
-"""Endings of outputs that are compressed as they are written, and of those made of all rows at the end."""
-
+"""Endings of outputs that are made of all rows at the end."""
 
 TABLE_ROWS_SUFFIX: Final = ".rows.jsonl"
 """Suffix of the file of rows from which a table is made at the end of a run, since a table cannot be written
@@ -620,7 +617,7 @@ def _flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
             yield from _flatten(item, f"{prefix} {key}" if prefix else str(key))
     else:
         # through JSON, as settings read from a header went: tuples become lists
-        yield prefix, orjson.loads(orjson.dumps(value))
+        yield prefix, json.loads(json.dumps(value))
 
 
 def _shown(value: Any, show: Callable[[Any], str]) -> str:

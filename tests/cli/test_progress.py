@@ -17,7 +17,7 @@ from relfast.cli import progress
 from relfast.cli.progress import ProgressReporter, Status, counted_status, scoring, scoring_status
 from relfast.cli.run import Asking
 from relfast.cli.table import print_summary
-from relfast.engine.files.run import Progress
+from relfast.engine.files.score_files import Progress
 from relfast.inference.request_log import RequestCounts
 from relfast.records import STATUSES, Score, unscored
 from relfast.stats.summary import Summary, Tally, TaskSummary, summarize

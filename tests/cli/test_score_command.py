@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from click.testing import CliRunner
 from engine_runs import exit_code, relfast, rows_of, write_dump
 
@@ -53,10 +54,10 @@ def test_rows_and_nothing_else(dump: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("workers", [0, 2])
-def test_rows_on_stdout(dump: Path, workers: int) -> None:
+@pytest.mark.parametrize(("name", "workers"), [("-", 0), ("-", 2), ("/dev/stdin", 2)])
+def test_rows_on_stdout(dump: Path, name: str, workers: int) -> None:
     with dump.open("rb") as stdin:
-        done = relfast("-", "--workers", workers, stdin=stdin)
+        done = relfast(name, "--workers", workers, stdin=stdin)
     assert [json.loads(line)["correct"] for line in done.stdout.splitlines()] == [True, False]
     assert done.returncode == 0
     assert b"REL-A1" in done.stderr
@@ -150,12 +151,26 @@ def test_several_inputs_run_on(dump: Path) -> None:
     folder = Path("many")
     folder.mkdir()
     write_dump(folder / "a.jsonl", [GOOD, WRONG])
-    (folder / "b.jsonl.gz").write_bytes(gzip.compress(json.dumps(GOOD).encode()))
+    (folder / "b.ndjson.zst").write_bytes(zstandard.compress(json.dumps(GOOD).encode()))
     write_dump(folder / "a.jsonl.scored.jsonl", [GOOD])
     write_dump(folder / "notes.txt", [GOOD])
-    for inputs in ("many", "many/a.jsonl many/*.gz"):
+    for inputs in ("many", "many/a.jsonl many/*.zst"):
         assert score("-o rows.jsonl -q --overwrite", inputs) == 0
         assert [row["index"] for row in rows_of(Path("rows.jsonl"))] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "name", ["with space", "new\nline", "[a]*?", "'quoted\"", "ünï☃", "-dash", "bad\udcff"]
+)
+def test_names_of_files_may_be_anything(name: str, dump: Path) -> None:
+    """A file is found by its name, and so are what it was scored from and its gold, in a resumed run, too."""
+    for option in ("-q", "--resume"):
+        path = dump.rename(f"{name}.jsonl")
+        code = exit_code("score", "--workers", 0, "--data", path, option, "--", path)
+        path.rename(dump)
+        assert code == 0
+    rows = rows_of(Path(f"{name}.jsonl.scored.jsonl"))
+    assert [row["correct"] for row in rows] == [True, False]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7])

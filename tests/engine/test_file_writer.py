@@ -17,8 +17,7 @@ from engine_runs import honest, scored_here, write_dump
 import relfast
 from relfast.engine.columns.blocks import Position
 from relfast.engine.files.io import writer as file_writer
-from relfast.engine.files.io.commit_log import Commit
-from relfast.engine.files.io.writer import FileWriter
+from relfast.engine.files.io.writer import Commit, FileWriter
 from relfast.errors import OutputError, ResumeMismatchError, UsageError
 from relfast.support.outputs import whole_file
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
 import itertools
 import json
+import lzma
 import random
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Final
 from zlib import crc32
 
 import pyarrow as pa
@@ -170,25 +173,46 @@ def _read(stream: Stream, size: int) -> tuple[bytes, str | None]:
     return b"".join(parts), None
 
 
+PACKERS: Final[dict[str, Callable[[bytes], bytes]]] = {
+    "gz": gzip.compress,
+    "zst": zstandard.ZstdCompressor(3).compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+}
+
+
 def _packed(kind: str, *texts: bytes) -> bytes:
-    if kind == "gz":
-        return b"".join(gzip.compress(text, 6) for text in texts)
-    return b"".join(zstandard.ZstdCompressor(3).compress(text) for text in texts)
+    return b"".join(map(PACKERS[kind], texts))
 
 
-@pytest.mark.parametrize("kind", ["gz", "zst"])
+def test_what_is_packed_others_unpack() -> None:
+    """The oracle: the standard library's readers, and zstandard's."""
+    unpack = {
+        "gz": gzip.decompress,
+        "zst": lambda data: zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True).read(),
+        "bz2": bz2.decompress,
+        "xz": lzma.decompress,
+    }
+    for kind in codecs.PACKINGS:
+        pack = codecs.encoder(f"rows.jsonl.{kind.upper()}")
+        assert pack is not None
+        assert unpack[kind](pack(TEXT) + pack(b"") + pack(TEXT[:99])) == TEXT + TEXT[:99]
+
+
+@pytest.mark.parametrize("kind", PACKERS)
 @pytest.mark.parametrize("size", [100, 4096, 1 << 20])
 def test_members_one_after_the_other(kind: str, size: int) -> None:
     packed = _packed(kind, TEXT, b"", TEXT[:10], TEXT)
     assert _read(_stream(packed, kind), size) == (TEXT + TEXT[:10] + TEXT, None)
 
 
-def test_padding_between_gzip_members() -> None:
-    packed = gzip.compress(b"one\n") + b"\0" * 300_000 + gzip.compress(b"two\n") + b"\0" * 77
-    assert _read(_stream(packed, "gz"), 1 << 20) == (b"one\ntwo\n", None)
+@pytest.mark.parametrize("kind", PACKERS)
+def test_padding_between_members(kind: str) -> None:
+    packed = _packed(kind, b"one\n") + b"\0" * 300_000 + _packed(kind, b"two\n") + b"\0" * 77
+    assert _read(_stream(packed, kind), 1 << 20) == (b"one\ntwo\n", None)
 
 
-@pytest.mark.parametrize("kind", ["gz", "zst"])
+@pytest.mark.parametrize("kind", PACKERS)
 def test_cut_at_any_byte(kind: str) -> None:
     packed = _packed(kind, TEXT[:3000])
     for at in range(1, len(packed)):
@@ -217,11 +241,27 @@ def test_a_wrong_checksum_is_told_after_the_text() -> None:
     assert error is not None
 
 
-@given(st.binary(max_size=200), st.sampled_from(["gz", "zst"]))
+@given(st.binary(max_size=200), st.sampled_from([*PACKERS]))
 def test_garbage_never_hangs_or_raises_otherwise(garbage: bytes, kind: str) -> None:
-    head = b"\x1f\x8b\x08" if kind == "gz" else b"\x28\xb5\x2f\xfd"
+    head = codecs.PACKINGS[kind].magic
     for data in (garbage, head + garbage, _packed(kind, b"x" * 50) + garbage):
         _read(_stream(data, kind), 1 << 16)
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+def test_a_bomb_is_refused(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codecs, "EXPANSION_GRACE", 1 << 20)
+    _, error = _read(_stream(_packed(kind, b"\0" * (40 << 20)), kind), 1 << 20)
+    assert error == "compressed input expands more than 1000 times"
+
+
+@pytest.mark.parametrize("kind", ["zst", "xz"])
+def test_what_looks_far_back_takes_no_memory(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codecs, "MAX_WINDOW", 1 << 16)
+    text, error = _read(_stream(_packed(kind, random.Random(0).randbytes(1 << 21)), kind), 1 << 20)
+    assert not text
+    assert error is not None
+    assert "looks back more than 0 MiB" in error
 
 
 def test_repeated_text_is_no_bomb(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,8 @@ import tool_rows
 from engine_runs import exit_code, rows_of, write_dump
 
 import relfast
-from relfast.engine.files.io import filters, reader
+from relfast.engine.files import inputs
+from relfast.engine.files.io import reader
 
 N_DOCS = 60
 REPEATS = 4
@@ -139,7 +140,7 @@ def test_a_head_that_names_no_filter(
     record = {"task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4", "note": '"filter"'}
     mixed = write_dump(tmp_path / "mixed.jsonl", [record] * 3 + TWO)
     assert relfast.score_file(mixed, tmp_path / "all.jsonl", workers=0).rows == 3 + N_RESPONSES
-    monkeypatch.setattr(filters, "HEAD_BYTES", len(json.dumps(record)) * 3 + 100)
+    monkeypatch.setattr(inputs, "FILTER_BYTES", len(json.dumps(record)) * 3 + 100)
     summary = relfast.score_file(mixed, tmp_path / "rows.jsonl", workers=0)
     assert (summary.count("ok"), summary.count("invalid_record")) == (3, 2 * N_DOCS)
     assert "--filter NAME" in rows_of(tmp_path / "rows.jsonl")[-1]["error"]["message"]

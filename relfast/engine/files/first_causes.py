@@ -6,7 +6,7 @@ Rows of an input that can be read only once, if an earlier run scored them, are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -17,7 +17,7 @@ from relfast_kernels.layouts import SHORTEST_QUESTION
 from relfast.engine.columns.blocks import Block
 from relfast.engine.columns.rows import entry_of
 from relfast.engine.files.block_scoring import load, split_lines
-from relfast.engine.files.io.sources import Source, iterate_lines
+from relfast.engine.files.io.sources import iterate_lines
 from relfast.engine.job import Job
 from relfast.errors import RelfastError, did_you_mean
 from relfast.formats import read_row
@@ -45,29 +45,17 @@ class FirstCauses:
 
     Parameters
     ----------
-    sources, job
-        The run's inputs and settings.
+    job
+        The run's settings.
+    place
+        Function from a source and an index of the run to where that line is, for messages.
     unusable
         The counter of the records; None: a new one.
-    start
-        Index of the first line of the only input, if blocks do not come through `reading`.
     """
 
-    def __init__(
-        self, sources: Sequence[Source], job: Job, unusable: Unusable | None = None, start: int = 0
-    ) -> None:
+    def __init__(self, job: Job, place: Callable[[int, int], str], unusable: Unusable | None = None) -> None:
         self.unusable = unusable or Unusable()
-        self._sources, self._job = sources, job
-        self._starts: dict[int, int] = {}
-        self._start = start
-        self._first: Block | None = None
-
-    def reading(self, todo: Iterator[Block]) -> Iterator[Block]:
-        """Pass the blocks on, and note the index at which each source begins."""
-        for block in todo:
-            self._first = self._first or block
-            self._starts.setdefault(block.source, block.first_index)
-            yield block
+        self._job, self._place = job, place
 
     def rows(self, rows: bytes, block: Block) -> None:
         """Collect the causes in output rows of a block, some of which are ``invalid_record``."""
@@ -88,10 +76,7 @@ class FirstCauses:
                 self._add(score.index, score.error, block)
 
     def _add(self, index: int, error: Mapping[str, Any] | None, block: Block) -> None:
-        line = index - self._starts.get(block.source, self._start)
-        many = len(self._sources) > 1
-        place = f"{self._sources[block.source].path}:{line + 1}" if many else str(line + 1)
-        cause = self.unusable.add(error, place)
+        cause = self.unusable.add(error, self._place(block.source, index))
         if cause is not None:
             with suppress(RelfastError, OSError, Undecodable, LookupError):
                 explain(cause, self._job, partial(_rows, block, index))

@@ -1,49 +1,48 @@
-"""`score_files`: finds the inputs, opens the output, and scores all blocks or those of a shard."""
+"""`score_files`: a whole run, from sources to blocks, scores and rows, in order, resumable."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
-from itertools import accumulate
-from pathlib import Path
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING
 
 from relfast.embed import CACHE_VARIABLE
-from relfast.engine.columns.blocks import Block, Tell, tell_nobody
-from relfast.engine.files.io.commit_log import JOURNAL_SUFFIX, fingerprint, growing
-from relfast.engine.files.io.filters import Filters
-from relfast.engine.files.io.foreign import refuse_output
-from relfast.engine.files.io.sources import STDIN, Source, find_sources, lines_of, paths_in
-from relfast.engine.files.io.writer import FileWriter, StreamWriter, Writer
-from relfast.engine.files.run import Progress, in_process, on_pool, run
+from relfast.engine.columns.blocks import Block, Blocks, Detours, Segment, Tell, tell_nobody
+from relfast.engine.columns.scoring import EMBEDDED, Scoring
+from relfast.engine.files.block_scoring import BlockScoring, expand, load, split_lines
+from relfast.engine.files.block_work import score_on_pool
+from relfast.engine.files.first_causes import FirstCauses
+from relfast.engine.files.inputs import Filters, Inputs
+from relfast.engine.files.io.reader import read_gold
+from relfast.engine.files.io.recognise import refuse_output
+from relfast.engine.files.io.sources import STDIN, Source, lines_of, paths_in
+from relfast.engine.files.io.writer import JOURNAL_SUFFIX, Commit, FileWriter, StreamWriter, Writer
+from relfast.engine.isolated.pool import Pool
 from relfast.engine.job import Job, count_of, shard_of, workers_of
-from relfast.errors import Damaged, InputError, RelfastError, UsageError
+from relfast.engine.signature import embedder_of, signature
+from relfast.errors import Damaged, InputError, RelfastError, ResumeMismatchError, UsageError
 from relfast.formats import detect
 from relfast.json_text import Undecodable, decode_object
-from relfast.stats.summary import Summary
+from relfast.records import Plain, Record, Score
+from relfast.stats.samples import SampleStore, votes_of, with_votes
+from relfast.stats.summary import Summary, Tally, summarize
+from relfast.stats.unusable import Cause
 from relfast.support.outputs import check_modes, is_stream, keep_apart, own_outputs
 from relfast.support.system import usable_cores
+from relfast.tasks import EXACT_FIELDS, TASKS
 
-
-def default_output(inputs: Sequence[str], sources: Sequence[Source]) -> str:
-    """The default output: ``INPUT.scored.jsonl`` beside a single input; stdout for stdin.
-
-    Raises
-    ------
-    UsageError
-        There are several inputs, so that no default is obvious.
-    """
-    if list(inputs) == [STDIN]:
-        return STDIN
-    if len(inputs) == 1 and Path(inputs[0]).is_dir():
-        return f"{inputs[0].rstrip('/')}.scored.jsonl"
-    if len(sources) != 1:
-        raise UsageError("several inputs: say where the rows go with -o")
-    return f"{sources[0].path}.scored.jsonl"
+if TYPE_CHECKING:
+    from relfast.stats.lengths import Lengths
 
 
 def score_files(
-    inputs: Sequence[str],
+    names: Sequence[str],
     output: str | None,
     job: Job,
     *,
@@ -62,20 +61,12 @@ def score_files(
     check_modes(resume, overwrite)
     workers, shard = workers_of(workers), shard_of(shard)
     limit = None if limit is None else count_of("limit", limit)
-    sources = find_sources(inputs, own_outputs(output, JOURNAL_SUFFIX))
-    job = job.of_files(len(sources))
-    output = default_output(inputs, sources) if output is None else output
+    # missing inputs and gold are errors before any output is made
+    inputs = Inputs(names, job, own_outputs(output, JOURNAL_SUFFIX), limit=limit, shard=shard, twice=lengths)
+    output = inputs.default_output() if output is None else output
     refuse_output(output)
-    gold = find_sources(job.data)  # missing gold files are an error before any output is made
-    read = {"INPUT": paths_in(sources), "--data": paths_in(gold)}
+    read = {"INPUT": paths_in(inputs.sources), "--data": paths_in(inputs.gold)}
     keep_apart("score", {"-o": [output], "--summary": [summary] if summary else [], **read})
-    if lengths:
-        from relfast.engine.files.measuring import check_readable, measure
-
-        check_readable(sources)
-    keep = None if shard is None else _shard(sources, *shard)
-    filters = Filters(sources, job.dialect, job.filter)
-    decided = {"limit": limit, "shard": shard, "filters": [filters[at] for at in range(len(sources))]}
     writer: Writer
     if output == STDIN:
         writer = StreamWriter.of_stdout()
@@ -83,12 +74,12 @@ def score_files(
         writer = StreamWriter.of_device(output)
     else:
         how = {"resume": resume, "overwrite": overwrite}
-        writer = FileWriter(output, fingerprint(job, sources, **decided), sources=sources, **how)
+        writer = FileWriter(output, inputs.fingerprint(), grown_since=inputs.grown_since, **how)
     if writer.commits:
         tell(f"output {output}: continued after {len(writer.commits)} blocks")
     workers = usable_cores() if workers is None else workers
     if tell is not tell_nobody:
-        for source in sources:
+        for source in inputs.sources:
             tell(_about_input(source, job))
         tell(f"kernels: {_about_kernels(job)}")
         tell(f"embedding cache ({CACHE_VARIABLE}): {os.environ.get(CACHE_VARIABLE) or 'off'}")
@@ -104,21 +95,11 @@ def score_files(
     notes: list[str] = []
     try:
         with (
-            on_pool(job, workers, tell=tell, meanwhile=meanwhile, note=notes.append)
+            on_pool(inputs.job, workers, tell=tell, meanwhile=meanwhile, note=notes.append)
             if workers
-            else in_process(job, notes.append)
+            else in_process(inputs.job, notes.append)
         ) as score:
-            found = run(
-                job,
-                sources,
-                writer,
-                score,
-                filters=filters,
-                limit=limit,
-                keep=keep,
-                progress=progress,
-                state=state,
-            )
+            found = run(inputs, writer, score, progress=progress, state=state)
     except (InputError, UsageError):
         writer.withdraw()  # the command was wrong: leave no empty files behind
         raise
@@ -129,16 +110,249 @@ def score_files(
 
         native.tell_missing()
     found.output = output
-    found.notes += [*notes, *writer.grown, *(growing(sources) if limit is None else ())]
+    found.notes += [*notes, *writer.grown, *inputs.growing()]
     if lengths:
         tell("lengths: the input is read again")
-        for name, of_task in measure(sources, job, filters=filters, limit=limit, keep=keep).items():
+        for name, of_task in measure(inputs).items():
             if name in found.tasks:
                 found.tasks[name].lengths = of_task
     for line in (_about_fast_path(state), *state.detours.lines()):
         tell(line)
     tell(f"{found.rows:,} rows in {found.seconds} s")
     return found
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class Progress(Plain):
+    """How far a run is; given to the progress callback after each block.
+
+    ``total_bytes`` is 0 if the input's size is not known. ``resumed_rows`` and ``resumed_bytes`` count the
+    work of earlier runs, which the totals include. ``causes`` returns the causes of invalid rows,
+    ``rows_by_task`` the rows of each task so far, without those that the text kernel wrote. ``slow``
+    counts the records that have been scored for long at this moment, each for up to ``timeout`` seconds.
+    ``n_fast``, ``n_exact``, ``n_left`` and ``detours`` are the sums over this run's `Segment`s.
+    """
+
+    done_bytes: int = 0
+    total_bytes: int = 0
+    rows: int = 0
+    invalid: int = 0
+    timeouts: int = 0
+    crashes: int = 0
+    resumed_rows: int = 0
+    resumed_bytes: int = 0
+    started: float = 0.0
+    slow: int = 0
+    timeout: float = 0.0
+    causes: Callable[[], Sequence[Cause]] = tuple
+    rows_by_task: Callable[[], Mapping[str, int]] = dict
+    n_fast: int = 0
+    n_exact: int = 0
+    n_left: int = 0
+    detours: Detours = field(default_factory=Detours)
+
+    def add(self, segment: Segment) -> None:
+        """Add the counts of a segment."""
+        self.n_fast += segment.n_fast
+        self.n_exact += segment.n_exact
+        self.n_left += segment.n_left
+        self.detours.merge(segment.detours)
+
+
+@contextmanager
+def in_process(job: Job, note: Tell = tell_nobody) -> Iterator[Blocks]:
+    """Score in this process (``--workers 0``), where a record that hangs cannot be stopped. ``note`` is
+    called with remarks on gold."""
+    gold = read_gold(job.data, job.max_line_bytes)
+    scoring = BlockScoring(Scoring(job, gold))
+    yield lambda todo: ((block, list(scoring.segments(block))) for block in todo)
+    if gold.repeated is not None:
+        note(gold.repeated.describe(job.data))
+
+
+@contextmanager
+def on_pool(
+    job: Job,
+    workers: int,
+    *,
+    tell: Tell = tell_nobody,
+    meanwhile: Callable[[int], None] = lambda n_slow: None,
+    note: Tell = tell_nobody,
+) -> Iterator[Blocks]:
+    """Score on worker processes, which end with the context. ``meanwhile`` is called with the number of slow
+    records, at least every half second, and ``note`` with remarks on gold."""
+    pool = Pool(job, workers, tell=tell)
+    try:
+        yield partial(score_on_pool, pool, meanwhile)
+        if pool.repeated is not None:
+            note(pool.repeated.describe(job.data))
+    finally:
+        pool.close()
+        tell(f"workers: {workers}, replaced: {pool.replaced}")
+
+
+def run(
+    inputs: Inputs,
+    writer: Writer,
+    score: Blocks,
+    *,
+    progress: Callable[[Progress], None] | None = None,
+    state: Progress,
+) -> Summary:
+    """Score the blocks that the output does not have yet; returns the summary of the whole output.
+
+    ``progress`` is called with ``state``. Raises what reading and writing raise; rows written until then are
+    whole and committed.
+    """
+    job = inputs.job
+    state.started = time.monotonic()
+    state.total_bytes = inputs.total_bytes
+    first_causes = FirstCauses(job, inputs.place)
+    state.causes = first_causes.unusable.most_frequent
+    before, todo = _done_before(inputs, writer)
+    state.resumed_bytes = state.done_bytes = sum(block.size for block in before)
+    embedder = _embedder_before(writer.commits, job)
+    store = SampleStore()
+    tally = _tally_of(writer, before, first_causes, store)
+    state.rows = state.resumed_rows = tally.rows
+    state.rows_by_task = lambda: {name: sum(task.statuses.values()) for name, task in tally.tasks.items()}
+    for block, segments in score(todo):
+        rows = b"".join([segment.rows for segment in segments])
+        samples = b"".join([segment.tally.take_samples() for segment in segments])
+        store += samples
+        for segment in segments:
+            state.add(segment)
+            tally.merge(segment.tally)
+            if segment.tally.count("invalid_record"):
+                first_causes.rows(segment.rows, block)
+        if not embedder and any(EMBEDDED & segment.tally.tasks.keys() for segment in segments):
+            embedder = embedder_of(job)
+        commit = Commit(0, block.then, votes_of(samples), 0, block.checksum, embedder)
+        writer.write(rows, commit)
+        state.rows = tally.rows
+        state.done_bytes += block.size
+        state.invalid, state.timeouts, state.crashes = tally.statuses("invalid_record", "timeout", "crashed")
+        if progress is not None:
+            progress(state)
+    if job.filter is not None and not tally.rows and inputs.shard is None and inputs.limit != 0:
+        names = " and ".join(map(repr, Filters(inputs.sources, job.dialect).names))
+        raise UsageError(
+            f"no row has the filter {job.filter!r}" + (f"; the first one is {names}" if names else "")
+        )
+    writer.finish(tally.rows)
+    expand(tally, job)
+    summary = summary_of(tally, job, inputs.filters.names, inputs.limit, store)
+    summary.unusable = first_causes.unusable.most_frequent()
+    summary.seconds = round(time.monotonic() - state.started, 3)
+    return summary
+
+
+def summary_of(
+    tally: Tally, job: Job, filters: Sequence[str], limit: int | None, store: SampleStore | None = None
+) -> Summary:
+    """The signed summary of a run's rows, whose samples are in ``store`` or else in the tally; ``filters``
+    are those of lm-evaluation-harness whose rows alone were scored."""
+    tasks = [name for name in TASKS if name in tally.tasks]
+    summary = summarize(tally, signature(job, tasks, filters, limit=limit), store)
+    if filters:
+        shown = " and ".join(map(repr, filters))
+        summary.notes.append(f"lm-eval filter {shown} was scored, no other (--filter chooses)")
+    return summary
+
+
+def _embedder_before(commits: Sequence[Commit], job: Job) -> str:
+    """The embedder that scored the rows written before a resume, or "". Raises `ResumeMismatchError` if
+    another one would be used now."""
+    before = next((commit.embedder for commit in reversed(commits) if commit.embedder), "")
+    if before and (now := embedder_of(job)) != before:
+        raise ResumeMismatchError(f"embedder was {before} and is {now}")
+    return before
+
+
+def _done_before(inputs: Inputs, writer: Writer) -> tuple[list[Block], Iterator[Block]]:
+    """The blocks that an earlier run has scored, and those that are left. Checks that the input is unchanged;
+    of one that has grown, the last block is scored again, as more may belong to it (or to its last line) now.
+    """
+    before: list[Block] = []
+    todo, sources = inputs.blocks(), inputs.sources
+    for commit in writer.commits:
+        block = next(todo, None)
+        if block is None or (block.then, block.checksum) != (commit.position, commit.input_sum):
+            if writer.grown:
+                todo = chain(() if block is None else (block,), todo)
+                break
+            path = sources[commit.position.source].path if commit.position.source < len(sources) else "input"
+            raise ResumeMismatchError(
+                f"{path} has changed before byte {commit.position.offset}, which was scored already"
+            )
+        block.data = None  # all blocks of an earlier run, read from a stream, may not fit into memory
+        before.append(block)
+    if writer.grown:
+        writer.keep(len(before))
+    return before, todo
+
+
+def _tally_of(
+    writer: Writer, before: Sequence[Block], first_causes: FirstCauses, store: SampleStore
+) -> Tally:
+    """The tally of the rows of the blocks ``before``, written before a resume: counted from the rows, with
+    votes from the journal. Their samples go into ``store``."""
+    tally = Tally()
+    if not writer.commits:
+        return tally
+    commits = zip(writer.commits, before, strict=True)
+    commit, block = next(commits)
+    pending: list[Score] = []
+
+    def flush() -> None:
+        nonlocal store
+        part = Tally.of(pending)
+        store += with_votes(part.take_samples(), commit.votes)
+        tally.merge(part)
+        first_causes.scores(pending, block)
+        pending.clear()
+
+    for score in writer.written():
+        while score.index >= commit.position.index:
+            flush()
+            commit, block = next(commits)
+        pending.append(score)
+    flush()
+    return tally
+
+
+def measure(inputs: Inputs) -> dict[str, Lengths]:
+    """``--lengths``: read a dump a second time for what scored rows do not contain: task → lengths of
+    responses, tokens, and why responses ended.
+
+    Most runs do not need it. The numbers do not depend on resumes or the number of workers. Responses without
+    a text in the dump are not counted. Raises what reading raises.
+    """
+    from relfast.formats.facts import facts_of
+    from relfast.stats.lengths import Lengths
+
+    job = inputs.job
+    scoring = Scoring(job, read_gold(job.data, job.max_line_bytes))
+    found: dict[str, Lengths] = {}
+    for block in inputs.blocks():
+        if block.faults:
+            continue
+        with suppress(Damaged):  # the rows of the block say so
+            lines = split_lines(load(block))[: block.n_lines]
+            for index, line in enumerate(lines, block.first_index):
+                try:
+                    row = decode_object(line, EXACT_FIELDS)
+                except Undecodable:
+                    continue
+                entries = scoring.records_of_row(row, index, block.filter)
+                for entry in entries:
+                    if isinstance(entry, Record):
+                        facts = facts_of(row, entry.response, entry.sample, len(entries))
+                        found.setdefault(entry.task, Lengths()).add(facts)
+    return found
+
+
+# what -v says
 
 
 def _about_input(source: Source, job: Job) -> str:
@@ -182,38 +396,3 @@ def _about_fast_path(state: Progress) -> str:
     text = f"text fast path: {n:,} lines, {state.n_exact:,} ({state.n_exact / n:.2%}) of them left"
     left = f", {state.n_left:,} ({state.n_left / n:.2%}) to the task's scorer" if state.n_left else ""
     return f"{text} to the ordinary way{left}"
-
-
-def _shard(sources: Sequence[Source], number: int, count: int) -> Callable[[Block], bool]:
-    """A function that returns whether a block belongs to the shard. Shards are contiguous ranges of the
-    input, so that their rows, concatenated, are those of the whole.
-
-    Raises
-    ------
-    UsageError
-        The input has no known size.
-    """
-    if not all(source.regular for source in sources):
-        raise UsageError("stdin and pipes cannot be cut into shards: name a file")
-    *starts, total = accumulate(map(_length, sources), initial=0)
-
-    def keep(block: Block) -> bool:
-        # the min: a block may start at the very end of the input, for the row that reports a broken stream
-        return min((starts[block.source] + block.start) * count // max(1, total), count - 1) == number
-
-    return keep
-
-
-def _length(source: Source) -> int:
-    """The length of a source in the unit of `Block.start`: (decompressed) bytes, or rows of Parquet."""
-    if source.codec == "parquet":
-        from relfast.engine.files.io.parquet import count_rows
-
-        return count_rows(source.path)
-    if source.seekable:
-        return Path(source.path).stat().st_size
-    length = 0
-    with contextlib.suppress(Damaged), source.open() as stream:
-        for piece in stream.pieces:
-            length += len(piece)
-    return length

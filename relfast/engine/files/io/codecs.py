@@ -1,4 +1,5 @@
-"""Inputs as streams of bytes, decompressed from gzip or zstd, with a limit on how much these may expand."""
+"""Inputs as streams of bytes, decompressed, with a limit on how much these may expand; and the one table of
+the ways to compress that are read and written."""
 
 from __future__ import annotations
 
@@ -6,23 +7,150 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from importlib import import_module
 from itertools import chain
-from typing import IO, Any, Final, Literal, Self
+from typing import IO, Any, Final, NamedTuple, Self
 
-from relfast.errors import Damaged, MissingExtraError
+from relfast.errors import Damaged, MissingExtraError, UsageError
 from relfast.json_text import LongLine
+from relfast.support.outputs import TABLES
 
 CHUNK: Final = 1 << 20
 
-Codec = Literal["plain", "gz", "zst", "parquet", "csv", "zip", "json"]
+MAX_EXPANSION: Final = 1_000
+"""Largest ratio of decompressed to compressed bytes, checked beyond 64 MB. JSON text reaches 30."""
+
+MAX_WINDOW: Final = 2**27
+"""How far back a stream may look, which its decoder holds in memory: the default limit of zstd itself."""
+
+EXPANSION_GRACE: Final = 64 * 2**20
+_READ: Final = 1 << 17
+
+Member = Any
+"""The decoder of a member of a compressed stream, which may have several one after the other. As those of bz2
+and lzma, it has ``decompress(data, most)``, ``eof``, ``unused_data``, ``needs_input``, and its own errors."""
+
+Pack = Callable[[bytes], bytes]
+
+
+class _Gzip:
+    eof, unused_data, needs_input = False, b"", True
+
+    def __init__(self) -> None:
+        self._inflate = zlib.decompressobj(wbits=31)
+        self._error: zlib.error | None = None
+
+    def decompress(self, data: bytes, most: int, /) -> bytes:
+        if self._error is not None:
+            raise self._error
+        data = data or self._inflate.unconsumed_tail
+        before = self._inflate.copy()
+        try:
+            text = self._inflate.decompress(data, most)
+        except zlib.error:
+            # zlib drops the output of a piece before the damage in it: feed it byte by byte to get all
+            found, self.needs_input = [], False
+            try:
+                for at in range(len(data)):
+                    found.append(before.decompress(data[at : at + 1]))
+            except zlib.error as error:
+                self._error = error
+            return b"".join(found)
+        self.eof, self.unused_data = self._inflate.eof, self._inflate.unused_data
+        self.needs_input = not self._inflate.unconsumed_tail
+        return text
+
+
+class _Zstd:
+    eof, unused_data, needs_input = False, b"", True
+
+    def __init__(self) -> None:
+        self._frame = _module("zstandard").ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj()
+
+    def decompress(self, data: bytes, most: int, /) -> bytes:
+        text: bytes = self._frame.decompress(data)
+        self.eof, self.unused_data = self._frame.eof, self._frame.unused_data
+        return text
+
+
+def _module(name: str) -> Any:
+    """A module, imported when a file first needs it. Raises `MissingExtraError`."""
+    try:
+        return import_module(name)
+    except ImportError:
+        if name == "zstandard":
+            raise MissingExtraError("reading or writing .zst", "zstd") from None
+        raise UsageError(f"this Python was built without {name}, which the file needs") from None
+
+
+class Packing(NamedTuple):
+    """A way to compress bytes: all that relfast knows about it.
+
+    Attributes
+    ----------
+    suffix
+        Ending of the names of such files.
+    magic
+        How a member begins.
+    member, pack
+        Functions that return the decoder of a member, and what makes a member of bytes.
+    grep
+        The command that searches such files.
+    far
+        The command that unpacks a file that looks back further than `MAX_WINDOW`.
+    step
+        Most compressed bytes that a decoder is given at a time.
+    """
+
+    suffix: str
+    magic: bytes
+    member: Callable[[], Member]
+    pack: Callable[[], Pack]
+    grep: str
+    far: str = ""
+    step: int = _READ
+
+
+PACKINGS: Final = {
+    "gz": Packing(
+        ".gz", b"\x1f\x8b", _Gzip, lambda: partial(_module("gzip").compress, compresslevel=6, mtime=0),
+        "zgrep",
+    ),
+    # the decoder's output cannot be limited, and 4 bytes can stand for 128 kB: 1 kB expands to 32 MB at most
+    "zst": Packing(
+        ".zst", b"\x28\xb5\x2f\xfd", _Zstd, lambda: _module("zstandard").ZstdCompressor().compress,
+        "zstdgrep", "zstd -d --long=31", step=1024,
+    ),
+    "bz2": Packing(
+        ".bz2", b"BZh", lambda: _module("bz2").BZ2Decompressor(), lambda: _module("bz2").compress, "bzgrep"
+    ),
+    # a member has about a megabyte: higher presets look back further, and take ten times as long
+    "xz": Packing(
+        ".xz", b"\xfd7zX", lambda: _module("lzma").LZMADecompressor(memlimit=MAX_WINDOW + (1 << 20)),
+        lambda: partial(_module("lzma").compress, preset=1), "xzgrep", "xz -dk",
+    ),
+}  # fmt: skip
+"""Codec → how it packs. What is read and written, and what messages and pages of help say of it, follows."""
+
+SUFFIXES: Final = tuple(packing.suffix for packing in PACKINGS.values())
+
+LINES: Final = (".jsonl", *(".jsonl" + suffix for suffix in SUFFIXES))
+"""Endings of JSON lines, plain and packed."""
+
+ROWS: Final = (*LINES, *TABLES)
+"""Endings of the formats in which scored rows are written."""
+
+Codec = str
+"""``plain``, one of `PACKINGS`, a table (``parquet``, ``csv``), or a document of samples (``zip``,
+``json``)."""
 
 ZIP_MAGIC: Final = b"PK\x03\x04"
-_MAGIC: Final[tuple[tuple[bytes, Codec], ...]] = (
-    (b"\x1f\x8b", "gz"),
-    (b"\x28\xb5\x2f\xfd", "zst"),
+_MAGIC: Final = (
+    *((packing.magic, name) for name, packing in PACKINGS.items()),
     (b"PAR1", "parquet"),
     (ZIP_MAGIC, "zip"),
 )
+MAGIC_BYTES: Final = max(len(magic) for magic, _ in _MAGIC)
 
 
 def codec_seen(head: bytes) -> Codec:
@@ -30,14 +158,16 @@ def codec_seen(head: bytes) -> Codec:
     return next((codec for magic, codec in _MAGIC if head.startswith(magic)), "plain")
 
 
-MAX_EXPANSION: Final = 1_000
-"""Largest ratio of decompressed to compressed bytes, checked beyond 64 MB. JSON text reaches 30."""
+def packing_named(path: str) -> Packing | None:
+    """The packing that the end of a name promises, in upper or lower case."""
+    return next((each for each in PACKINGS.values() if path.lower().endswith(each.suffix)), None)
 
-MAX_WINDOW: Final = 2**27
-"""Largest window of a zstd stream, which the decoder holds in memory: the default limit of zstd itself."""
 
-EXPANSION_GRACE: Final = 64 * 2**20
-_READ: Final = 1 << 17
+def encoder(path: str) -> Pack | None:
+    """The function that compresses what is written to a path, or None. Each call makes a member of its own,
+    so that files can be cut and continued between them. Raises `MissingExtraError`."""
+    packing = packing_named(path)
+    return None if packing is None else packing.pack()
 
 
 class Stream:
@@ -111,86 +241,39 @@ class Stream:
             yield b"".join(held)
 
 
-def stream_of(file: IO[bytes], codec: str, head: bytes = b"") -> Stream:
-    """The bytes of a file or pipe, decompressed if ``codec`` is ``gz`` or ``zst``; ``head`` are bytes that
-    were read from the file already. Reading zstd raises `MissingExtraError` if zstandard is not installed."""
+def stream_of(file: IO[bytes], codec: Codec, head: bytes = b"") -> Stream:
+    """The bytes of a file or pipe, decompressed if ``codec`` is one of `PACKINGS`; ``head`` are bytes that
+    were read from the file already. Reading raises `MissingExtraError` if a package for it is missing."""
     pieces = chain((head,), iter(partial(file.read, _READ), b""))
-    unpack = {"gz": _gunzipped, "zst": _unzstd}.get(codec)
-    return Stream(pieces if unpack is None else _expanded(pieces, unpack), file)
+    packing = PACKINGS.get(codec)
+    return Stream(pieces if packing is None else _unpacked(pieces, packing), file)
 
 
-def _expanded(
-    packed: Iterable[bytes], unpack: Callable[[Iterator[bytes]], Iterator[bytes]]
-) -> Iterator[bytes]:
-    """The decompressed bytes. Raises `Damaged` if they expand too much, or the input is damaged."""
+def _unpacked(packed: Iterable[bytes], packing: Packing) -> Iterator[bytes]:
+    """The decompressed bytes of the members. Raises `Damaged` if they expand too much, or are damaged."""
     taken = given = 0
-
-    def counted() -> Iterator[bytes]:
-        nonlocal taken
-        for piece in packed:
-            taken += len(piece)
-            yield piece
-
-    try:
-        for piece in unpack(counted()):
-            given += len(piece)
-            if given > EXPANSION_GRACE and given > MAX_EXPANSION * taken:
-                raise Damaged(f"compressed input expands more than {MAX_EXPANSION} times")
-            yield piece
-    except zlib.error as error:
-        raise Damaged(f"compressed input is damaged: {error}") from None
-
-
-def _gunzipped(packed: Iterator[bytes]) -> Iterator[bytes]:
-    """The decompressed bytes of a gzip stream, which may have several members."""
-    member: Any = None
-    for data in packed:
-        while data:
-            if member is None:
-                data = data.lstrip(b"\0")  # padding between members, as tar and tapes leave it
-                member = zlib.decompressobj(wbits=31) if data else None
-                continue
-            before = member.copy()
-            try:
-                yield member.decompress(data, _READ)
-            except zlib.error:
-                # zlib drops the output of a piece before the damage in it: feed it byte by byte to get all
-                yield from (before.decompress(data[at : at + 1]) for at in range(len(data)))
-                raise
-            if member.eof:
-                data, member = member.unused_data, None
-            else:
-                data = member.unconsumed_tail
+    member: Member | None = None
+    for piece in packed:
+        taken += len(piece)
+        for at in range(0, len(piece), packing.step):
+            data = piece[at : at + packing.step]
+            while data or not (member is None or member.needs_input):
+                if member is None:
+                    data = data.lstrip(b"\0")  # padding between members, as tar and tapes leave it
+                    member = packing.member() if data else None
+                    continue
+                try:
+                    text = member.decompress(data, _READ)
+                except Exception as error:  # each decoder has errors of its own
+                    why = f"is damaged: {error}"
+                    if "too much memory" in why or "Memory usage limit" in why:
+                        far = f"looks back more than {MAX_WINDOW >> 20} MiB"
+                        why = f"{far}: `{packing.far} FILE` makes a plain file of it"
+                    raise Damaged(f"compressed input {why}") from None
+                given += len(text)
+                if given > EXPANSION_GRACE and given > MAX_EXPANSION * taken:
+                    raise Damaged(f"compressed input expands more than {MAX_EXPANSION} times")
+                yield text
+                data, member = (member.unused_data, None) if member.eof else (b"", member)
     if member is not None:
-        raise Damaged(_EARLY)
-
-
-def _unzstd(packed: Iterator[bytes]) -> Iterator[bytes]:
-    """The decompressed bytes of a zstd stream, which may have several frames."""
-    try:
-        import zstandard
-    except ImportError:
-        raise MissingExtraError("reading .zst", "zstd") from None
-    frame: Any = None
-    # the output cannot be limited, and 4 bytes can stand for 128 kB: 1 kB expands to 32 MB at most
-    for data in (piece[at : at + 1024] for piece in packed for at in range(0, len(piece), 1024)):
-        while data:
-            if frame is None:
-                frame = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj()
-            try:
-                yield frame.decompress(data)
-            except zstandard.ZstdError as error:
-                if "too much memory" in str(error):
-                    raise Damaged(_FAR_BACK) from None
-                raise zlib.error(str(error)) from error
-            data = frame.unused_data
-            frame = None if frame.eof else frame
-    if frame is not None:
-        raise Damaged(_EARLY)
-
-
-_EARLY: Final = "compressed input ends early"
-_FAR_BACK: Final = (
-    f"compressed input looks back more than {MAX_WINDOW >> 20} MiB (zstd --long):"
-    " `zstd -d --long=31 FILE` makes a plain file of it"
-)
+        raise Damaged("compressed input ends early")

@@ -19,13 +19,14 @@ import orjson
 
 from relfast.engine.files.io.codecs import (
     EXPANSION_GRACE,
+    MAGIC_BYTES,
     MAX_EXPANSION,
     ZIP_MAGIC,
     Stream,
     codec_seen,
     stream_of,
 )
-from relfast.errors import Damaged, InputError, MissingExtraError, told_of
+from relfast.errors import Damaged, InputError, MissingExtraError
 from relfast.formats.documents import MEMBER, NoRows, is_known, kept, rows_of
 from relfast.json_text import encode_json
 
@@ -113,7 +114,7 @@ def _is_torn(first: bytes, rest: bytes) -> bool:
 
 def is_document_on_one_line(file: IO[bytes]) -> bool:
     """Whether a file has one line, and this is the document of a known tool: not a row, which has one too."""
-    stream = stream_of(file, codec_seen(file.peek(4)))  # type: ignore[attr-defined]
+    stream = stream_of(file, codec_seen(file.peek(MAGIC_BYTES)))  # type: ignore[attr-defined]
     line = bytearray()
     try:
         for piece in stream.pieces:
@@ -145,8 +146,8 @@ def open_json(path: str) -> Stream:
     """
     data = bytearray()
     try:
-        with told_of(path), open(path, "rb") as file:
-            for piece in stream_of(file, codec_seen(file.peek(4))).pieces:
+        with open(path, "rb") as file:
+            for piece in stream_of(file, codec_seen(file.peek(MAGIC_BYTES))).pieces:
                 data += piece
                 if len(data) > MAX_DOCUMENT_BYTES:
                     raise InputError(_TOO_LARGE, file=path)
@@ -189,8 +190,7 @@ def open_zip(path: str) -> Stream:
     """
     import zipfile  # imported late: few inputs are ZIPs
 
-    with told_of(path):
-        file = open(path, "rb")  # noqa: SIM115 (the stream closes it)
+    file = open(path, "rb")  # noqa: SIM115 (the stream closes it)
     try:
         archive = zipfile.ZipFile(file)
     except Exception as error:  # zipfile raises errors of many types for a damaged directory

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import io
 import os
 import re
 import shlex
@@ -18,8 +19,8 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from relfast.engine.columns.blocks import Fault
-from relfast.engine.files.io.codecs import codec_seen
-from relfast.engine.files.io.foreign import UTF_16
+from relfast.engine.files.io.codecs import MAGIC_BYTES, PACKINGS, Stream, codec_seen, stream_of
+from relfast.engine.files.io.recognise import TSV, UTF_16
 from relfast.errors import Damaged, InputError, MissingExtraError
 from relfast.json_text import as_text, encode_json
 from relfast.support.outputs import draft_of, ends_with
@@ -186,7 +187,7 @@ def _form_of(path: str) -> _Form:
     if flaw is not None:
         raise InputError(f"line {flaw} is no UTF-8; {_iconv(path)}", file=path)
     header = text.lstrip("\r\n").partition("\n")[0].rstrip("\r")
-    usual = "\t" if _TSV.search(path.lower()) or encoding == "utf-16" else ","
+    usual = "\t" if TSV.search(path.lower()) or encoding == "utf-16" else ","
     splits = {
         mark: [a or b for a, b in map(_cell, header.split(mark))] for mark in _DELIMITERS if mark in header
     }
@@ -222,15 +223,34 @@ def _iconv(path: str) -> str:
     return "Excel writes Windows-1252 so: iconv -f WINDOWS-1252 -t UTF-8 {} > {}".format(*names)
 
 
-_TSV: Final = re.compile(r"\.tsv(\.gz|\.zst)?$")
-
-
 def _bytes_of(path: str) -> Any:
-    """A file's bytes, decompressed, as a stream of pyarrow."""
-    with open(path, "rb") as file:
-        codec = codec_seen(file.read(4))
-    names = {"gz": "gzip", "zst": "zstd"}
-    return require_parquet().input_stream(path, compression=names.get(codec), buffer_size=_BUFFER)
+    """A file's bytes, decompressed, as a file that pyarrow reads."""
+    file = open(path, "rb")  # noqa: SIM115 (closed with what is returned)
+    codec = codec_seen(file.peek(MAGIC_BYTES))
+    if codec in PACKINGS:
+        return io.BufferedReader(_Unpacked(stream_of(file, codec)), _BUFFER)
+    file.close()
+    return require_parquet().input_stream(path, compression=None, buffer_size=_BUFFER)
+
+
+class _Unpacked(io.RawIOBase):
+    """A stream as a file, for pyarrow to read."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream, self._left = stream, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        piece = self._left or self._stream.read(len(buffer))
+        n = min(len(piece), len(buffer))
+        buffer[:n], self._left = piece[:n], piece[n:]
+        return n
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 def _csv(path: str, form: _Form, types: Mapping[str, Any]) -> Any:

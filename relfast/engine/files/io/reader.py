@@ -17,7 +17,6 @@ from relfast_kernels.compiled import native
 from relfast.engine.columns.blocks import Block, Fault
 from relfast.engine.columns.gold_records import GoldRecords
 from relfast.engine.files.io import parquet
-from relfast.engine.files.io.filters import Filters
 from relfast.engine.files.io.sources import Source, iterate_lines
 from relfast.engine.job import MAX_LINE_BYTES
 from relfast.errors import Damaged, InputError, ReadError, told_of
@@ -211,7 +210,7 @@ class Cutter:
         return block
 
 
-def blocks(sources: Sequence[Source], max_line: int, filters: Filters | None = None) -> Iterator[Block]:
+def blocks(sources: Sequence[Source], max_line: int) -> Iterator[Block]:
     """All blocks of a run, in order.
 
     Raises
@@ -229,14 +228,9 @@ def blocks(sources: Sequence[Source], max_line: int, filters: Filters | None = N
             cut = cut_file(source.path, max_line, most=source.size or None)
         else:
             cut = cut_stream(source, max_line)
-        streamed = not source.regular
         for block in cut:
             block.seq, block.source = seq, number
             block.place(index)
-            if filters is not None:
-                if streamed and block.data:
-                    filters.look(number, block.start, block.data)
-                block.filter = filters[number]
             yield block
             seq += 1
             index += block.n_lines

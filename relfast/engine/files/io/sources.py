@@ -3,45 +3,23 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
-import re
 import stat
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Final, NamedTuple, cast
+from typing import IO, Any, Final, NamedTuple
 
-from relfast.engine.files.io.codecs import Codec, Stream, codec_seen, stream_of
-from relfast.engine.files.io.documents import (
-    document_in_pipe,
-    goes_on_as_lines,
-    is_document,
-    is_document_on_one_line,
-)
-from relfast.engine.files.io.foreign import UTF_16, advice_on_folder, packs_texts, refuse_foreign
+from relfast.engine.files.io.codecs import LINES, Codec, Stream, stream_of
+from relfast.engine.files.io.recognise import advice_on_folder, check_foreign, codec_of, first_bytes, head_of
 from relfast.engine.job import MAX_LINE_BYTES
-from relfast.errors import Damaged, InputError, MissingExtraError, ReadError, UsageError, told_of
+from relfast.errors import Damaged, InputError, ReadError, UsageError, told_of
 from relfast.json_text import Undecodable, decode_object
 from relfast.support.outputs import OF_PROCESS
 
 STDIN: Final = "-"
 
-_FOLDER_SUFFIXES: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".parquet", ".eval")
-_WHOLE: Final = {"parquet": "Parquet", "zip": "a ZIP"}
-"""Codecs that a pipe cannot deliver, since their directory is at the end of the file."""
-
-HEAD_BYTES: Final = 1 << 16
-"""Number of first bytes by which JSON lines are told from all else."""
-
-_LINES_JUDGED: Final = 3
-_JUDGED_BYTES: Final = 4 << 20
-"""So many lines, or bytes, tell whether a file that does not begin like JSON is damaged JSON lines."""
-
-_CSV: Final = re.compile(r"\.(csv|tsv)(\.gz|\.zst)?$")
-
-_FRAME_BYTES: Final = 1 << 18
-"""Bytes of a zstd file that are read to decompress its first ones: zstd only decompresses whole blocks."""
+_FOLDER_SUFFIXES: Final = (*LINES, *(end.replace(".jsonl", ".ndjson") for end in LINES), ".parquet", ".eval")
 
 
 class Source(NamedTuple):
@@ -78,27 +56,27 @@ class Source(NamedTuple):
         InputError
             The source cannot be opened or read, or is a document of an unknown kind.
         MissingExtraError
-            It is zst and zstandard is not installed.
+            A package that decompresses it is not installed.
         """
-        if self.codec in ("zip", "json"):
-            from relfast.engine.files.io.documents import open_json, open_zip
+        with told_of(self.path):
+            if self.codec in ("zip", "json"):
+                from relfast.engine.files.io.documents import open_json, open_zip
 
-            return open_zip(self.path) if self.codec == "zip" else open_json(self.path)
-        if self.codec in ("csv", "parquet"):
-            from relfast.engine.files.io.parquet import csv_lines, parquet_lines
+                return open_zip(self.path) if self.codec == "zip" else open_json(self.path)
+            if self.codec in ("csv", "parquet"):
+                from relfast.engine.files.io.parquet import csv_lines, parquet_lines
 
-            lines = csv_lines(self.path) if self.codec == "csv" else parquet_lines(self.path)
-            return Stream(line + b"\n" for line in lines)
-        file = _open(self.path)
-        if self.regular:
-            return stream_of(file, self.codec)
-        try:
-            with told_of(self.path):
-                head, codec = _first_bytes(file, self.path)
-        except InputError:
-            Stream(iter(()), file).close()
-            raise
-        return stream_of(file, codec, head)
+                lines = csv_lines(self.path) if self.codec == "csv" else parquet_lines(self.path)
+                return Stream(line + b"\n" for line in lines)
+            file = _open(self.path)
+            if self.regular:
+                return stream_of(file, self.codec)
+            try:
+                head, codec = first_bytes(file, self.path)
+            except BaseException:
+                Stream(iter(()), file).close()
+                raise
+            return stream_of(file, codec, head)
 
 
 def find_sources(inputs: Sequence[str], own: Sequence[str] = ()) -> list[Source]:
@@ -108,10 +86,12 @@ def find_sources(inputs: Sequence[str], own: Sequence[str] = ()) -> list[Source]
     Raises
     ------
     InputError
-        An input names nothing that can be read, or a file of a format that is not read (see `foreign`).
+        An input names nothing that can be read, or a file of a format that is not read (see `recognise`).
     UsageError
-        Stdin is named twice.
+        Stdin is named twice, or a name is empty.
     """
+    if "" in inputs:
+        raise UsageError("an input has an empty name (a variable that is not set?): this folder is .")
     if list(inputs).count(STDIN) > 1:
         raise UsageError("stdin (-) can be read only once")
     return [_source(path) for name in inputs for path in paths_of(name, own)]
@@ -176,84 +156,6 @@ def _source(path: str) -> Source:
     return Source(path, codec, seekable=codec == "plain", size=size)
 
 
-def head_of(file: BinaryIO) -> bytes:
-    """The first bytes of a file, as many as tell its codec and whether it is read."""
-    head = file.read(HEAD_BYTES)
-    if codec_seen(head) == "zst":
-        head += file.read(_FRAME_BYTES)
-    if head.count(b"\n") < _LINES_JUDGED and not _is_text(head):
-        head += file.read(_JUDGED_BYTES)
-    return head
-
-
-def check_foreign(path: str, head: bytes, codec: Codec) -> None:
-    """Raise `InputError` if a file is of a format that is not read, whatever its name says; ``codec`` is from
-    `codec_of`. What is compressed in a way that is read is looked into."""
-    if codec == "csv" and head.startswith(UTF_16):
-        return
-    _refuse(path, head, by_name=codec in ("plain", "zip"))
-    packed = codec_seen(head)
-    if packed in ("gz", "zst"):
-        _refuse(path, _unpacked(head, packed, _JUDGED_BYTES), by_name=False)
-
-
-def _refuse(path: str, head: bytes, *, by_name: bool) -> None:
-    if not _is_damaged_text(head):
-        refuse_foreign(path, head, by_name=by_name)
-
-
-def codec_of(path: str, head: bytes) -> Codec:
-    """The codec of a file by its name, or else by its first bytes ``head``. If the name says gzip or zstd and
-    the first bytes are something else, these decide."""
-    by_name: dict[str, Codec] = {".gz": "gz", ".zst": "zst", ".parquet": "parquet"}
-    seen = _codec_of_bytes(head)
-    codec = by_name.get(Path(path).suffix, seen)
-    if codec in ("gz", "zst") and (seen != "plain" or _is_text(head) or goes_on_as_lines(head)):
-        codec = seen
-    text = _unpacked(head, codec).removeprefix(b"\xef\xbb\xbf")
-    if _is_text(text):
-        if is_document(text):
-            return "json"
-        if b"\n" not in text.rstrip() and os.path.isfile(path):
-            with open(path, "rb") as file:
-                return "json" if is_document_on_one_line(file) else codec
-        return codec
-    return "csv" if codec in ("plain", "gz", "zst") and _CSV.search(path.lower()) else codec
-
-
-def _codec_of_bytes(head: bytes) -> Codec:
-    """The codec that the first bytes indicate, if they are no damage to the first of several lines."""
-    seen = codec_seen(head)
-    if seen in ("gz", "zst"):
-        return "plain" if goes_on_as_lines(head) and not _unpacked(head, seen) else seen
-    # each ZIP has a zero byte in its first header
-    is_text = b"\0" not in head[:16] if seen == "zip" else _is_damaged_text(head)
-    return "plain" if is_text else seen
-
-
-def _is_damaged_text(head: bytes) -> bool:
-    """Whether first bytes that are none of JSON lines are damage to the first line. In binary formats there
-    is a zero byte soon; archives of texts are told by their headers."""
-    return b"\0" not in head[:16] and not packs_texts(head) and goes_on_as_lines(head)
-
-
-def _is_text(head: bytes) -> bool:
-    """Whether JSON may begin like this."""
-    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{")
-
-
-def _unpacked(head: bytes, codec: Codec, most: int = HEAD_BYTES) -> bytes:
-    """The first bytes of a file, decompressed as far as possible; empty if they are damaged or no text."""
-    if codec == "plain":
-        return head
-    if codec not in ("gz", "zst"):
-        return b""
-    try:
-        return stream_of(io.BytesIO(head), codec).read(most)[:most]
-    except (Damaged, MissingExtraError):
-        return b""  # the error is raised when the file is read
-
-
 def _is_regular(path: str) -> bool:
     if path.startswith(OF_PROCESS):
         return False
@@ -268,51 +170,7 @@ def _open(path: str) -> IO[bytes]:
         if sys.stdin is None:
             raise InputError("it is closed", file="stdin")
         return sys.stdin.buffer
-    with told_of(path):
-        return open(path, "rb")
-
-
-def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
-    """Read the first bytes of stdin or a pipe, and recognise the codec. Documents raise `InputError`."""
-    head = b""
-    # `read1` returns what is there: the writer may wait for the row of its first line before it goes on
-    read = cast(io.BufferedReader, file).read1
-    while len(head) < 4 and (more := read(HEAD_BYTES)):
-        head += more
-    # zstd only decompresses whole blocks; what cannot be decompressed may be lines
-    while codec_seen(head) != "plain" and not _unpacked(head, codec_seen(head)) and len(head) < _FRAME_BYTES:
-        if goes_on_as_lines(head) or not (more := read(_FRAME_BYTES)):
-            break
-        head += more
-    codec = _codec_of_bytes(head)
-    text = _unpacked(head, codec).removeprefix(b"\xef\xbb\xbf").lstrip()
-    if not text.startswith((b"{", b"[")):
-        # an archive's first bytes have no line of which the writer may wait for the row
-        while b"\n" not in text and len(head) < HEAD_BYTES and (more := read(HEAD_BYTES)):
-            head += more
-            text = _unpacked(head, codec).removeprefix(b"\xef\xbb\xbf").lstrip()
-        while True:
-            try:
-                _refuse(path, head, by_name=False)
-                _refuse(path, _unpacked(head, codec, _JUDGED_BYTES), by_name=False)
-                break
-            except InputError:
-                # the line behind may show that it is a damaged one
-                if len(head) > _JUDGED_BYTES or not (more := read(HEAD_BYTES)):
-                    raise
-                head += more
-        text = _unpacked(head, codec)
-    if codec in _WHOLE:
-        raise InputError(f"{_WHOLE[codec]} cannot be read from a pipe: name the file", file=path)
-    # what looks like a document is judged by the lines behind it
-    while (kind := document_in_pipe(text)) and text.count(b"\n") < _LINES_JUDGED and len(head) < _FRAME_BYTES:
-        if not (more := read(HEAD_BYTES)):
-            break
-        head += more
-        text = _unpacked(head, codec)
-    if kind is not None:
-        raise InputError(f"{kind} cannot be read from a pipe: name the file", file=path)
-    return head, codec
+    return open(path, "rb")
 
 
 def iterate_lines(path: str, longest: int = MAX_LINE_BYTES) -> Iterator[bytes]:
