@@ -22,7 +22,7 @@ import weakref
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, Final, Unpack, cast, overload
+from typing import Any, Final, Unpack, overload
 
 from relfast.engine.calls.incoming import Columns, check_records, columns_of, flaw_of, response_in
 from relfast.engine.calls.isolated_scoring import IsolatedScoring
@@ -216,7 +216,7 @@ class Scorer:
             The question's text. SeqBench reads it, and under ``strict`` each task whose
             `Task.strict_needs` contains ``question``.
         """
-        return _copied(self.kept_score(task, answer, response, question))
+        return _copies([self.kept_score(task, answer, response, question)])[0]
 
     def reward(
         self, task: str | None, answer: object, response: object, question: object = None
@@ -380,7 +380,7 @@ class Scorer:
             The sequences differ in length, or one of them is a single text or answer.
         """
         kept = self.kept_scores(tasks, answers, responses, questions=questions)
-        return ScoreBatch.of([*map(_copied, kept, range(len(kept)))])
+        return ScoreBatch.of(_copies(kept))
 
     def rewards(
         self,
@@ -514,9 +514,15 @@ class Scorer:
 _NOTHING: Final = (NULL, NO_CONTENT, NO_ASSISTANT)
 
 
-def _copied(row: Score, index: int = 0) -> Score:
-    """A copy of a row that other responses may share, with this index, which the caller may change."""
-    return row.own(Record(index, None, cast(str, row.task), None, None))
+def _copies(rows: Iterable[Score]) -> list[Score]:
+    """Copies, numbered from 0, of rows that other responses may share; the caller may change them."""
+    copies = []
+    asked = Record(0, None, "", None, None)  # one for all: making it takes as long as a copy
+    for at, row in enumerate(rows):
+        task: Any = row.task  # None if it is unknown
+        asked.index, asked.task = at, task
+        copies.append(row.own(asked))
+    return copies
 
 
 def _is_of_unknown_task(score: Score) -> bool:
