@@ -55,7 +55,7 @@ class KernelScoring:
     Parameters
     ----------
     row_of
-        Makes the row of a task's outcome (`relfast.engine.columns.scoring.Scoring.row_of`).
+        Makes the row of a task's outcome (`Scoring.row_of`).
     known
         Called whenever an outcome's row exists already, for tasks that can hang: counts reused scores.
     shows, longest
@@ -67,7 +67,7 @@ class KernelScoring:
     def __init__(
         self,
         options: AllOptions,
-        row_of: Callable[..., Score],
+        row_of: Callable[[Task, Outcome, Record | None], Score],
         *,
         known: Callable[[], object] = lambda: None,
         shows: bool = True,
@@ -204,7 +204,7 @@ class KernelScoring:
     def _row(self, task: Task, outcome: Outcome) -> Score:
         row = outcome.row
         if row is None:
-            row = outcome.row = self._row_of(task, outcome)
+            row = outcome.row = self._row_of(task, outcome, None)
         elif task.can_hang:
             self._known()
         return row
