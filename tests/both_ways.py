@@ -12,7 +12,7 @@ from missing_kernels import built
 from relfast.engine.columns.blocks import Block
 from relfast.engine.columns.scoring import Scoring
 from relfast.engine.columns.text_fast_path import TextFastPath
-from relfast.engine.files.block_scoring import BlockScoring
+from relfast.engine.files.block_scoring import BlockScoring, expand
 from relfast.engine.files.io.reader import read_gold
 from relfast.engine.job import Job
 from relfast.stats.summary import Tally
@@ -74,6 +74,7 @@ class Ways(NamedTuple):
                 tally.merge(segment.tally)
                 for at, n in enumerate((segment.n_fast, segment.n_exact, segment.n_left)):
                     numbers[at] += n
+        expand(tally, self.scoring.job)
         return Scored(b"".join(written), tally, *numbers)
 
     def same(self, lines: Lines, **options: Any) -> Scored:

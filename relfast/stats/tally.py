@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -141,11 +141,14 @@ def in_order(task: str, counted: Mapping[str, _T]) -> list[tuple[str, _T]]:
 class Tally(Plain):
     """Counts of a run so far, for each group of rows (`relfast.stats.samples.group_of`).
 
-    ``samples`` holds a `SAMPLE` record for each scored row, in order.
+    ``samples`` holds a `SAMPLE` record for each scored row, in order. ``outcomes`` counts rows that are not
+    in ``tasks`` yet: result key of the text kernel → number of rows. A run adds them up, and looks at what a
+    key means once, at its end (`expand`): each block has some hundred keys.
     """
 
     tasks: dict[str, TaskTally] = field(default_factory=dict)
     samples: bytearray = field(default_factory=bytearray)
+    outcomes: dict[int, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, scores: Iterable[Score]) -> Tally:
@@ -167,11 +170,20 @@ class Tally(Plain):
         """Add the samples of rows, which must be in the order of the output."""
         self.samples += b"".join([sample_of(score) for score in scores])
 
-    def merge(self, other: Tally, times: int = 1) -> None:
-        """Add the counts and samples of other rows, ``times`` times."""
+    def merge(self, other: Tally) -> None:
+        """Add the counts and samples of other rows."""
         for name, task in other.tasks.items():
-            self.tasks.setdefault(name, TaskTally()).merge(task, times)
-        self.samples += other.samples * times
+            self.tasks.setdefault(name, TaskTally()).merge(task)
+        self.samples += other.samples
+        add_counts(self.outcomes, other.outcomes)
+
+    def expand(self, row_of: Callable[[int], Score]) -> None:
+        """Count the rows in ``outcomes`` by task; ``row_of`` gives the row of a key."""
+        for key, times in sorted(self.outcomes.items()):
+            score, row = row_of(key), TaskTally()
+            row.add([score])
+            self.tasks.setdefault(group_of(score.task), TaskTally()).merge(row, times)
+        self.outcomes.clear()
 
     def take_samples(self) -> bytearray:
         """Remove the samples from the tally and return them: a run of millions of rows keeps them elsewhere
@@ -181,13 +193,14 @@ class Tally(Plain):
 
     @property
     def rows(self) -> int:
-        return sum(sum(task.statuses.values()) for task in self.tasks.values())
+        n_expanded = sum(sum(task.statuses.values()) for task in self.tasks.values())
+        return n_expanded + sum(self.outcomes.values())
 
     def count(self, *statuses: str) -> int:
         return sum(self.statuses(*statuses))
 
     def statuses(self, *statuses: str) -> list[int]:
-        """The number of rows with each of these statuses."""
+        """The number of rows with each of these statuses, of those that are counted by task."""
         counts = [task.statuses for task in self.tasks.values()]
         return [sum([each[status] for each in counts]) for status in statuses]
 

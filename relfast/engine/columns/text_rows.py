@@ -9,6 +9,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any, Final
 
+import orjson
 from relfast_kernels.layouts import (
     KEY_TASK,
     MOST_TEMPLATES,
@@ -31,7 +32,8 @@ from relfast.engine.columns.text_gold import TASK_BY_NUMBER
 from relfast.json_text import encode_row
 from relfast.records import Score
 from relfast.stats.samples import SAMPLE
-from relfast.stats.summary import Tally
+from relfast.stats.sums import add_counts
+from relfast.stats.tally import Tally
 from relfast.support.memory import lazy_memory
 from relfast.tasks.text_scorer import numbers, outcome_of
 
@@ -40,6 +42,10 @@ ROW_BYTES: Final = 256
 
 TEMPLATE_BYTES: Final = 1 << 22
 """Room for templates, allocated as it is touched; when it is full all templates are forgotten."""
+
+_NUL: Final = b"\0"
+_HOLE: Final = orjson.Fragment(_NUL)
+"""What a template has in place of what the kernel fills in: JSON has no such byte."""
 
 
 class RowWriter:
@@ -69,11 +75,11 @@ class RowWriter:
         self._writing: Any = Writing(
             scan=scan, templates=templates, out=self._out, samples=self._samples, written=self._written
         )
-        self._tallies: list[Tally] = []
+        self._n_known = 0
 
     def rows(self, block: ScannedBlock, at: int, end: int, tally: Tally) -> bytes:
-        """Rows of records ``at`` to ``end`` of a block. Their samples go into the tally at once, their counts
-        with the next `count`."""
+        """Rows of records ``at`` to ``end`` of a block. Their samples go into the tally at once, their
+        outcomes with the next `count`."""
         self._have_room(ROW_BYTES * (end - at))
         writing, written = self._writing, self._written
         if len(self._samples) < SAMPLE.size * (end - at):
@@ -81,7 +87,7 @@ class RowWriter:
         writing.first_index, writing.stop = block.first_index, end
         written[WRITTEN_ROWS] = written[WRITTEN_SAMPLES] = 0
         while True:
-            writing.n_known, writing.start = len(self._tallies), at
+            writing.n_known, writing.start = self._n_known, at
             at = self._write(writing)
             if written[WRITTEN_WANTS] == WANTS_NOTHING:
                 break
@@ -100,39 +106,37 @@ class RowWriter:
             self._out = self._writing.out = out
 
     def count(self, tally: Tally) -> None:
-        """Add the counts of all rows written since the last call to a tally: the kernel counts rows by
-        template, and each template's row is added once, that many times."""
-        for row, times in zip(self._tallies, self._counts, strict=False):
-            if times:
-                tally.merge(row, times)
-        ctypes.memset(self._counts, 0, ctypes.sizeof(ctypes.c_int64) * len(self._tallies))
+        """Add the outcomes of all rows written since the last call to a tally: the kernel counts them by
+        template."""
+        n = self._n_known
+        counts = zip(self._keys[:n], self._counts[:n], strict=True)
+        add_counts(tally.outcomes, {key: times for key, times in counts if times})
+        ctypes.memset(self._counts, 0, ctypes.sizeof(ctypes.c_int64) * n)
 
     def _add_template(self, key: int, tally: Tally) -> None:
         """Add the template of a key, to which the kernel has given the next number. If there is no room, all
         templates are forgotten instead, and the kernel asks again."""
-        score, number = self._score_of(key), len(self._tallies)
-        row = encode_row(score.to_row())
-        prefix, middle = b'{"index":0,"id":null', b'"sample":'
-        head, _, tail = row.removeprefix(prefix).partition(middle + b"0")
-        # the empty lists (predicted and gold taxa) differ from record to record: the kernel fills them in
-        holes = tail.split(b":[]")
-        parts = [tail, b"", b""] if len(holes) == 1 else [holes[0] + b":", holes[1] + b":", holes[2]]
+        number, row = self._n_known, row_of_key(self._scoring, key).to_row()
+        # lists (predicted and gold taxa) differ from record to record as index, id and sample do
+        metrics = {name: _HOLE if type(value) is list else value for name, value in row["metrics"].items()}
+        row |= {"index": _HOLE, "id": _HOLE, "sample": _HOLE, "metrics": metrics}
+        _index, _id, *parts = encode_row(row).split(_NUL)
+        parts += [b""] * (TEMPLATE_PARTS - len(parts))
         at = self._parts[TEMPLATE_PARTS * number] if number < MOST_TEMPLATES else TEMPLATE_BYTES
-        if at + len(row) > TEMPLATE_BYTES:
+        if at + sum(map(len, parts)) > TEMPLATE_BYTES:
             self.count(tally)
-            self._tallies = []
+            self._n_known = 0
             ctypes.memset(self._slots, 0, ctypes.sizeof(self._slots))
             return
-        for place, part in enumerate((head + middle, *parts), TEMPLATE_PARTS * number + 1):
+        for place, part in enumerate(parts, TEMPLATE_PARTS * number + 1):
             ctypes.memmove(ctypes.addressof(self._templates) + at, part, len(part))
             at += len(part)
             self._parts[place] = at
-        self._tallies.append(Tally.of([score]))
-        self._tallies[-1].take_samples()  # dropped: the kernel writes the sample of each row
+        self._n_known += 1
 
-    def _score_of(self, key: int) -> Score:
-        """The row of a key's outcome, with index 0, sample 0 and no id."""
-        task, kernel = TASK_BY_NUMBER[key & KEY_TASK]
-        strict, details = self._scoring.options.strict, self._scoring.job.details
-        outcome = outcome_of(kernel, key, strict=strict, details=details)
-        return self._scoring.row_of(task, outcome)
+
+def row_of_key(scoring: Scoring, key: int) -> Score:
+    """The row of a result key's outcome, with index 0, sample 0 and no id."""
+    task, kernel = TASK_BY_NUMBER[key & KEY_TASK]
+    outcome = outcome_of(kernel, key, strict=scoring.options.strict, details=scoring.job.details)
+    return scoring.row_of(task, outcome)

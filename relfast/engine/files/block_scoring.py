@@ -172,13 +172,21 @@ class _Pace:
         """Note that a segment is done, and adapt the number of lines for the next."""
         now = time.monotonic()
         seconds, self._began = now - self._began, now
-        if done.tasks and EMBEDDED.issuperset(done.tasks):
+        if done.tasks and not done.outcomes and EMBEDDED.issuperset(done.tasks):
             # a slow first segment may be due to loading the model
             slow = seconds > EMBED_SECONDS and self.step > FEWEST_EMBED_LINES
             self.step = max(FEWEST_EMBED_LINES, self.step // 4) if slow else EMBED_LINES
         else:
             slow = seconds > SEGMENT_SECONDS
             self.step = max(1, self.step // 4) if slow else min(2 * self.step, self._most)
+
+
+def expand(tally: Tally, job: Job) -> None:
+    """Count the rows of a job that the text kernel wrote by their tasks."""
+    if tally.outcomes:
+        from relfast.engine.columns.text_rows import row_of_key
+
+        tally.expand(partial(row_of_key, Scoring(job)))
 
 
 def _faulty(stop: int, faults: Mapping[int, Fault]) -> Segment:

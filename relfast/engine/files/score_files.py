@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -16,10 +16,10 @@ from relfast.embed import CACHE_VARIABLE
 from relfast.engine.columns.blocks import Block
 from relfast.engine.columns.scoring import EMBEDDED, Scoring
 from relfast.engine.columns.segments import Blocks, Detours, Segment, Tell, tell_nobody
-from relfast.engine.files.block_scoring import BlockScoring, load, split_lines
+from relfast.engine.files.block_scoring import BlockScoring, expand, load, split_lines
 from relfast.engine.files.block_work import score_on_pool
 from relfast.engine.files.first_causes import FirstCauses
-from relfast.engine.files.inputs import Filters, Inputs
+from relfast.engine.files.inputs import Inputs, filter_in
 from relfast.engine.files.io.reader import read_gold
 from relfast.engine.files.io.recognise import refuse_output
 from relfast.engine.files.io.sources import STDIN, Source, lines_of, paths_in
@@ -131,7 +131,7 @@ class Progress(Plain):
 
     ``total_bytes`` is 0 if the input's size is not known. ``resumed_rows`` and ``resumed_bytes`` count the
     work of earlier runs, which the totals include. ``causes`` returns the causes of invalid rows,
-    ``rows_by_task`` the rows of each task so far. ``slow``
+    ``rows_by_task`` the rows of each task so far, without those that the text kernel wrote. ``slow``
     counts the records that have been scored for long at this moment, each for up to ``timeout`` seconds.
     ``n_fast``, ``n_exact``, ``n_left`` and ``detours`` are the sums over this run's `Segment`s.
     """
@@ -238,12 +238,14 @@ def run(
         if progress is not None:
             progress(state)
     if job.filter is not None and not tally.rows and inputs.shard is None and inputs.limit != 0:
-        names = " and ".join(map(repr, Filters(inputs.sources, job.dialect).names))
-        raise UsageError(
-            f"no row has the filter {job.filter!r}" + (f"; the first one is {names}" if names else "")
-        )
+        unasked = replace(job, filter=None)
+        names = dict.fromkeys(filter_in(source, unasked) for source in inputs.sources if source.regular)
+        shown = " and ".join(repr(name) for name in names if name is not None)
+        first = f"; the first one is {shown}" if shown else ""
+        raise UsageError(f"no row has the filter {job.filter!r}{first}")
     writer.finish(tally.rows)
-    summary = summary_of(tally, job, inputs.filters.names, inputs.limit, store)
+    expand(tally, job)
+    summary = summary_of(tally, job, inputs.filter_names, inputs.limit, store)
     summary.unusable = first_causes.unusable.most_frequent()
     summary.seconds = round(time.monotonic() - state.started, 3)
     return summary
