@@ -89,7 +89,7 @@ class Inputs:
         (name, *more) = self._names
         if not more and (name == STDIN or name.startswith(OF_PROCESS)):
             return STDIN
-        if not more and Path(name).is_dir():
+        if not more and os.path.isdir(name):
             return f"{name.rstrip('/')}.scored.jsonl"
         if len(self.sources) != 1:
             raise UsageError("several inputs: say where the rows go with -o")
