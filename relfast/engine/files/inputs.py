@@ -214,7 +214,12 @@ def fingerprint(job: Job, gold: Sequence[Source], sources: Sequence[Source], **m
         "option": job.decides(),
         "gold": [_digest(source.path, whole=True) for source in gold],
         "number of inputs": len(sources),
-        "input": {str(number): _content(source) for number, source in enumerate(sources)},
+        "input": {
+            str(number): {"size": source.size, "content": _digest(source.path, source.size)}
+            if source.regular
+            else {"path": source.path}
+            for number, source in enumerate(sources)
+        },
         PATHS: {
             f"{what} {number}": source.path
             for what, files in (("input", sources), ("gold", gold))
@@ -222,12 +227,6 @@ def fingerprint(job: Job, gold: Sequence[Source], sources: Sequence[Source], **m
         },
         **more,
     }
-
-
-def _content(source: Source) -> dict[str, Any]:
-    if not source.regular:
-        return {"path": source.path}
-    return {"size": source.size, "content": _digest(source.path, source.size)}
 
 
 def _digest(path: str, size: int | None = None, *, whole: bool = False) -> str:
