@@ -7,6 +7,7 @@ shows them side by side. ``DIR/results.json`` holds the results that the table s
 
 from __future__ import annotations
 
+import os
 import random
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -225,7 +226,7 @@ class Bench:
         self._keep_apart()
         for model in self.models:
             there = self.folder_of(model)
-            if not (resume or overwrite) and any(path.exists() for path in self._outputs(model)):
+            if not (resume or overwrite) and any(map(os.path.exists, self._outputs(model))):
                 raise OutputExistsError(there, resumable=True)
             judged = [part for part in self.parts if model.judge and _is_judged(requests[part.name])]
             if len(judged) > 1 or (model.judge and not judged):

@@ -7,6 +7,7 @@ ReAlign's are problems of GSM8K and MATH.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,7 +91,7 @@ def from_files(paths: Iterable[str]) -> Iterator[Part]:
 
 def _digest(path: str) -> str:
     """The start of a file's SHA-256; "" if the path is no file (a pattern or a folder, say)."""
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         return ""
     with open(path, "rb") as file:
         return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"

@@ -244,7 +244,7 @@ def realign(
     named = [name for text in (*subsets, *more) for name in text.split(",") if name]
     mock = options["mock"]
     rows, source = _problems(named, limit, mock, data, dataset)
-    files = [Path(source), *Path(source).rglob("*")] if Path(source).exists() else []
+    files = [Path(source), *Path(source).rglob("*")] if os.path.exists(source) else []
     part = Part(
         RESULTS_FILE.removesuffix(".jsonl"), (), source, rows, tuple(map(str, filter(Path.is_file, files)))
     )
@@ -266,7 +266,7 @@ def _problems(
         problems, source = sources.built_in(subsets, limit), "built-in"
     else:
         source = dataset or sources.DATASET
-        asks = not Path(source).is_dir() and os.environ.get(sources.OFFLINE) is None
+        asks = not os.path.isdir(source) and os.environ.get(sources.OFFLINE) is None
         if asks and (why := sources.why_unreachable()) is not None:
             # without a network the hub's client would retry for half a minute
             click.echo(f"no network ({why}): only data sets that were fetched before can be loaded", err=True)

@@ -72,7 +72,7 @@ def add(source: str, name: str | None, take: str, precision: str, overwrite: boo
         model = adding.add(source, name, take=take, precision=precision, overwrite=overwrite)  # type: ignore[arg-type]
     except OutputExistsError as error:
         # a known model with default options, which is on this machine already: nothing to do
-        known = models.canonical_name(source) in models.KNOWN and not Path(source).is_dir()
+        known = models.canonical_name(source) in models.KNOWN and not os.path.isdir(source)
         if not known or (name, take, precision) != (None, "auto", "fp32"):
             raise
         click.echo(f"{source} is here already (--overwrite makes it anew)", err=True)

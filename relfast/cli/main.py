@@ -10,7 +10,6 @@ import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
 import click
@@ -154,7 +153,7 @@ class _LazyGroup(NamedGroup):
     def meant(self, ctx: click.Context, name: str) -> str:
         wanted = _OTHER_WORDS.get(name.lower())
         found = f"; did you mean {wanted!r}?" if wanted else super().meant(ctx, name)
-        score = f"; to score this file: relfast score {shlex.quote(name)}" if Path(name).exists() else ""
+        score = f"; to score this file: relfast score {shlex.quote(name)}" if os.path.exists(name) else ""
         return found or score
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

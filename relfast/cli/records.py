@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -175,10 +175,10 @@ def _find(record: str) -> tuple[str, Mapping[str, Any]]:
     from relfast.json_text import Undecodable, decode_object
 
     path, wanted = record, ""
-    if not Path(record).exists() and ":" in record:
+    if not os.path.exists(record) and ":" in record:
         colons = [at for at, character in enumerate(record) if character == ":"]
         # an id may have colons too
-        at = next((at for at in colons if Path(record[:at]).exists()), colons[-1])
+        at = next((at for at in colons if os.path.exists(record[:at])), colons[-1])
         path, wanted = record[:at], record[at + 1 :]
     index = int(wanted) if wanted.isdecimal() else None
     for number, line in enumerate(iterate_lines(path)):

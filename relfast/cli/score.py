@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -229,7 +228,7 @@ def _check_summary_path(path: str | None) -> None:
     """Raise at once, not after hours of scoring, if the summary cannot be written."""
     if path is None:
         return
-    if Path(path).is_dir():
+    if os.path.isdir(path):
         raise OutputError(path, os.strerror(errno.EISDIR))
-    if not Path(os.path.realpath(path)).parent.is_dir():
+    if not os.path.isdir(os.path.dirname(os.path.realpath(path))):
         raise OutputError(path, "its folder does not exist")

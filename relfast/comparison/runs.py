@@ -349,7 +349,7 @@ def stem_of(path: str) -> str:
 def name_and_path(given: str) -> tuple[str, str]:
     """Split ``NAME=FILE``; a file that exists under the whole text is a file without a name ("")."""
     found = _NAMED.fullmatch(given)
-    if found is None or Path(given).exists():
+    if found is None or os.path.exists(given):
         return "", given
     return found[1].strip(), found[2]
 

@@ -23,7 +23,7 @@ from relfast.engine.columns.blocks import Block, Blocks
 from relfast.engine.columns.scoring import EMBEDDED
 from relfast.engine.files.block_scoring import expand
 from relfast.engine.files.first_causes import FirstCauses
-from relfast.engine.files.inputs import FILTER_BYTES, Filters
+from relfast.engine.files.inputs import FILTER_BYTES, filter_in
 from relfast.engine.files.io.codecs import LINES, Codec
 from relfast.engine.files.io.reader import cut_file, cut_parquet, cut_stream, first_lines
 from relfast.engine.files.io.recognise import check_foreign, codec_of
@@ -186,7 +186,7 @@ def count(shard: Shard, job: Job) -> Shard:
     with at_hand(shard.path, shard.start, min(max(shard.end, least), shard.size)) as (path, offset):
         if shard.start == 0:
             source = Source(path, shard.codec, seekable=shard.codec == "plain")
-            shard = replace(shard, filter=Filters([source], job.dialect, job.filter)[0])
+            shard = replace(shard, filter=filter_in(source, job))
         elif job.filter is not None:
             shard = replace(shard, filter=job.filter)
         return replace(shard, n_lines=sum(block.n_lines for block in _blocks(shard, path, offset, job)))

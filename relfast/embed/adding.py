@@ -15,6 +15,7 @@ those exporters.
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -80,7 +81,7 @@ def resolve(name: str) -> Model:
             "no embedding model is on this machine: type `relfast embedder add bge-large` (the benchmark's"
             f" own) or `relfast embedder add minilm`{models.offline_hint('minilm')}"
         )
-    if Path(name).is_dir():
+    if os.path.isdir(name):
         return models.read_model(Path(name))
     if canonical in models.KNOWN:
         raise UsageError(
@@ -139,10 +140,10 @@ def add(
         `OutputExistsError` (a `UsageError`) if a model of that name exists and ``overwrite`` is false.
     """
     canonical = models.canonical_name(source)
-    if canonical in models.KNOWN and not Path(source).is_dir():
+    if canonical in models.KNOWN and not os.path.isdir(source):
         checkpoint, origin = _locate(canonical, take)
         default = canonical
-    elif Path(source).is_dir():
+    elif os.path.isdir(source):
         checkpoint = Path(source)
         origin = str(checkpoint.resolve())
         default = checkpoint.resolve().name

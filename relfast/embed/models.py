@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -124,7 +125,7 @@ def kept_directory(name: str) -> Path | None:
         return None
     except OSError:
         return None
-    return cache.path if (cache.path / MANIFEST).is_file() else None
+    return cache.path if os.path.isfile(cache.path / MANIFEST) else None
 
 
 def package_directory(name: str) -> Path | None:
@@ -136,7 +137,7 @@ def package_directory(name: str) -> Path | None:
     if found is None or found.origin is None:
         return None
     directory = Path(found.origin).parent / "model"
-    return directory if (directory / "model.safetensors").is_file() else None
+    return directory if os.path.isfile(directory / "model.safetensors") else None
 
 
 def offline_hint(name: str) -> str:

@@ -3,6 +3,7 @@ twice, and read the dump that the rows were scored from."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from relfast.engine.files.io.reader import read_gold
 from relfast.engine.files.io.scored import is_row, is_unusable, read_scores
 from relfast.engine.files.io.sources import Source, find_sources, lines_of, paths_in
 from relfast.engine.job import Job
-from relfast.errors import InputError, UsageError
+from relfast.errors import InputError, UsageError, told_of
 from relfast.formats.facts import facts_of
 from relfast.json_text import Undecodable, decode_object, shallow
 from relfast.records import STATUSES, Record, Score
@@ -40,7 +41,7 @@ def dump_beside(scored: str) -> str | None:
     stem = next((scored.removesuffix(suffix) for suffix in _SCORED if scored.endswith(suffix)), None)
     if stem is None:
         return None
-    return next((stem + suffix for suffix in ("", *ROWS) if Path(stem + suffix).is_file()), None)
+    return next((stem + suffix for suffix in ("", *ROWS) if os.path.isfile(stem + suffix)), None)
 
 
 def keep_inputs(inputs: Sequence[str], dump: Sequence[str], directory: str | Path) -> None:
@@ -158,7 +159,7 @@ def find_inputs(names: Sequence[str]) -> list[Input]:
     """
     if list(names).count("-") > 1:
         raise UsageError("stdin (-) can be read only once")
-    found = [item for name in names for item in (_of_folder(name) if Path(name).is_dir() else _named(name))]
+    found = [item for name in names for item in (_of_folder(name) if os.path.isdir(name) else _named(name))]
     seen: set[str] = set()
     for item in found:
         path = str(Path(item.path).resolve())
@@ -174,7 +175,8 @@ def _named(name: str) -> list[Input]:
 
 
 def _of_folder(name: str) -> list[Input]:
-    paths = sorted(str(path) for path in Path(name).iterdir() if path.name.endswith(_FOLDER_SUFFIXES))
+    with told_of(name):
+        paths = sorted(str(path) for path in Path(name).iterdir() if path.name.endswith(_FOLDER_SUFFIXES))
     inputs = [item for path in paths for item in _named(path)]
     inputs = [item for item in inputs if item.summary is not None or _holds_rows(item.source)]
     if not inputs:

@@ -268,6 +268,11 @@ TYPED = [
     ("score folder", 2, "no input in this folder"),
     ("score nowhere.jsonl", 2, "nowhere.jsonl: no such file"),
     ("score good.jsonl gold.jsonl", 2, "several inputs: say where the rows go with -o"),
+    ("score https://host/run.jsonl", 2, "no such file: URLs are read with --engine ray"),
+    *((line.format("x" * 300), code, "File name too long") for line, code in (
+        ("score {}", 2), ("score good.jsonl -o {}", 1), ("score good.jsonl --data {}", 2), ("report {} -o out", 2),
+        ("compare {} good.jsonl", 2), ("compare a={} good.jsonl", 2), ("show {}:1", 2), ("validate {}", 2), ("audit {}", 2),
+        ("bench --mock --records {} -o out", 2), ("generate rel-c2 -n 1 --bank {}", 2))),
     # values
     ("score good.jsonl --timeout nan", 2, "timeout must be seconds from 0 (no limit) to 1,000,000"),
     ("score good.jsonl --timeout soon", 2, "Invalid value for '--timeout': "),

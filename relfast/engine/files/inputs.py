@@ -35,28 +35,22 @@ class Inputs:
 
     Parameters
     ----------
-    names
-        Files, patterns, folders or ``-``, as on the command line.
+    names, own
+        As in `find_sources`.
     job
-        The run's settings.
-    own
-        Files that folders and patterns leave out, as in `find_sources`.
-    limit
-        Only so many lines are read; None: all.
-    shard
-        (I, N): only blocks of part I of N are. Shards are contiguous ranges of the input, so that their rows,
-        concatenated, are those of the whole.
+        The run's settings; the attribute ``job`` has those for so many files.
+    limit, shard
+        Only so many lines are read, and only blocks of part I of N, for a pair (I, N); None: all. Shards are
+        contiguous ranges of the input, so that their rows, concatenated, are those of the whole.
     twice
-        Whether they are to be read a second time.
+        Whether the files are to be read a second time.
 
     Attributes
     ----------
     sources, gold
         The files, and those of ``--data``.
-    job
-        The settings for so many files.
     filters
-        The filter whose rows are scored, for each source.
+        The filter whose rows are scored, for each source; None if none was found yet.
 
     Raises
     ------
@@ -85,7 +79,7 @@ class Inputs:
                 raise UsageError(f"{source.path} cannot be read twice, which --lengths does: name a file")
             if shard is not None and not source.regular:
                 raise UsageError("stdin and pipes cannot be cut into shards: name a file")
-        self.filters = Filters(self.sources, job.dialect, job.filter)
+        self.filters = [filter_in(each, job) if each.regular else job.filter for each in self.sources]
         self._starts: dict[int, int] = {}
 
     def default_output(self) -> str:
@@ -94,11 +88,16 @@ class Inputs:
         (name, *more) = self._names
         if not more and (name == STDIN or name.startswith(OF_PROCESS)):
             return STDIN
-        if not more and Path(name).is_dir():
+        if not more and os.path.isdir(name):
             return f"{name.rstrip('/')}.scored.jsonl"
         if len(self.sources) != 1:
             raise UsageError("several inputs: say where the rows go with -o")
         return f"{self.sources[0].path}.scored.jsonl"
+
+    @property
+    def filter_names(self) -> list[str]:
+        """The filters without repeats, in the order of the sources."""
+        return list(dict.fromkeys(name for name in self.filters if name is not None))
 
     @property
     def total_bytes(self) -> int:
@@ -116,12 +115,14 @@ class Inputs:
         return todo if self.shard is None else self._part(todo, *self.shard)
 
     def _all_blocks(self) -> Iterator[Block]:
-        streamed = [not source.regular for source in self.sources]
+        filters, names = self.filters, self.job.dialect in _NAMED_IN
+        looks = [names and not source.regular for source in self.sources]
         for block in blocks(self.sources, self.job.max_line_bytes):
-            self._starts.setdefault(block.source, block.first_index)
-            if streamed[block.source] and block.data:
-                self.filters.look(block.source, block.start, block.data)
-            block.filter = self.filters[block.source]
+            at = block.source
+            self._starts.setdefault(at, block.first_index)
+            if looks[at] and filters[at] is None and block.data and block.start < FILTER_BYTES:
+                filters[at] = _first(_whole_lines(block.data, FILTER_BYTES - block.start), self.job)
+            block.filter = filters[at]
             yield block
 
     def _part(self, todo: Iterator[Block], number: int, count: int) -> Iterator[Block]:
@@ -146,7 +147,7 @@ class Inputs:
             self.sources,
             limit=self.limit,
             shard=self.shard,
-            filters=[self.filters[at] for at in range(len(self.sources))],
+            filters=list(self.filters),
         )
 
     def grown_since(
@@ -212,7 +213,12 @@ def fingerprint(job: Job, gold: Sequence[Source], sources: Sequence[Source], **m
         "option": job.decides(),
         "gold": [_digest(source.path, whole=True) for source in gold],
         "number of inputs": len(sources),
-        "input": {str(number): _content(source) for number, source in enumerate(sources)},
+        "input": {
+            str(number): {"size": source.size, "content": _digest(source.path, source.size)}
+            if source.regular
+            else {"path": source.path}
+            for number, source in enumerate(sources)
+        },
         PATHS: {
             f"{what} {number}": source.path
             for what, files in (("input", sources), ("gold", gold))
@@ -220,12 +226,6 @@ def fingerprint(job: Job, gold: Sequence[Source], sources: Sequence[Source], **m
         },
         **more,
     }
-
-
-def _content(source: Source) -> dict[str, Any]:
-    if not source.regular:
-        return {"path": source.path}
-    return {"size": source.size, "content": _digest(source.path, source.size)}
 
 
 def _digest(path: str, size: int | None = None, *, whole: bool = False) -> str:
@@ -255,55 +255,31 @@ _FILTER_ROWS: Final = 64
 """Size of the head of a Parquet file, in rows."""
 
 _KEY: Final = b'"filter"'
+_NAMED_IN: Final = ("auto", "lm-eval")
+"""Dialects whose rows may name a filter."""
 
 
-class Filters:
-    """The filter whose rows are scored, for each source: ``filters[source]``.
+def filter_in(source: Source, job: Job) -> str | None:
+    """The filter whose rows of a file are scored: that of ``--filter``, or the first one in the file's head;
+    None if it names none. Raises `InputError` or `ReadError` if the file cannot be read."""
+    if job.filter is not None or job.dialect not in _NAMED_IN:
+        return job.filter
+    if source.codec == "parquet":
+        return _first(first_rows(source.path, _FILTER_ROWS, columns=("doc", "filter")), job)
+    # damage is reported by an output row when the source is scored
+    with contextlib.suppress(Damaged), source.open() as stream:
+        return _first(_whole_lines(stream.read(FILTER_BYTES + 1), FILTER_BYTES), job)
+    return None
 
-    Parameters
-    ----------
-    sources
-        The inputs. The heads of files are read here, those of streams later by `look`.
-    dialect
-        As in a `Job`.
-    wanted
-        The filter that ``--filter`` names.
 
-    Raises
-    ------
-    InputError, ReadError
-        A file cannot be read.
-    """
-
-    def __init__(self, sources: Sequence[Source], dialect: str, wanted: str | None = None) -> None:
-        self._dialect = dialect
-        self._settled = wanted is not None or dialect not in ("auto", "lm-eval")
-        self._chosen: list[str | None] = [wanted] * len(sources)
-        if not self._settled:
-            self._chosen = [self._first(_head(source)) if source.regular else None for source in sources]
-
-    def __getitem__(self, source: int) -> str | None:
-        """The filter of a source; None if none has been found yet."""
-        return self._chosen[source]
-
-    def look(self, source: int, start: int, data: bytes) -> None:
-        """Look for a filter in lines of a stream, which are given in order; ``start`` is their offset."""
-        if not self._settled and self._chosen[source] is None and start < FILTER_BYTES:
-            self._chosen[source] = self._first(_whole_lines(data, FILTER_BYTES - start))
-
-    @property
-    def names(self) -> list[str]:
-        """The chosen filters without repeats, in the order of the sources."""
-        return list(dict.fromkeys(name for name in self._chosen if name is not None))
-
-    def _first(self, lines: Iterable[bytes]) -> str | None:
-        for line in lines:
-            if _KEY in line:
-                with contextlib.suppress(Undecodable):
-                    name = filter_of(decode_object(line), self._dialect)
-                    if name is not None:
-                        return name
-        return None
+def _first(lines: Iterable[bytes], job: Job) -> str | None:
+    for line in lines:
+        if _KEY in line:
+            with contextlib.suppress(Undecodable):
+                name = filter_of(decode_object(line), job.dialect)
+                if name is not None:
+                    return name
+    return None
 
 
 def _whole_lines(data: bytes, length: int) -> list[bytes]:
@@ -312,15 +288,6 @@ def _whole_lines(data: bytes, length: int) -> list[bytes]:
     if len(data) > length:
         lines.pop()
     return lines
-
-
-def _head(source: Source) -> list[bytes]:
-    if source.codec == "parquet":
-        return first_rows(source.path, _FILTER_ROWS, columns=("doc", "filter"))
-    # damage is reported by an output row when the source is scored
-    with contextlib.suppress(Damaged), source.open() as stream:
-        return _whole_lines(stream.read(FILTER_BYTES + 1), FILTER_BYTES)
-    return []
 
 
 def _length(source: Source) -> int:

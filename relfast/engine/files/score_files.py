@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from relfast.engine.columns.scoring import EMBEDDED, Scoring
 from relfast.engine.files.block_scoring import BlockScoring, expand, load, split_lines
 from relfast.engine.files.block_work import score_on_pool
 from relfast.engine.files.first_causes import FirstCauses
-from relfast.engine.files.inputs import Filters, Inputs
+from relfast.engine.files.inputs import Inputs, filter_in
 from relfast.engine.files.io.reader import read_gold
 from relfast.engine.files.io.recognise import refuse_output
 from relfast.engine.files.io.sources import STDIN, Source, lines_of, paths_in
@@ -235,13 +235,14 @@ def run(
         if progress is not None:
             progress(state)
     if job.filter is not None and not tally.rows and inputs.shard is None and inputs.limit != 0:
-        names = " and ".join(map(repr, Filters(inputs.sources, job.dialect).names))
-        raise UsageError(
-            f"no row has the filter {job.filter!r}" + (f"; the first one is {names}" if names else "")
-        )
+        unasked = replace(job, filter=None)
+        names = dict.fromkeys(filter_in(source, unasked) for source in inputs.sources if source.regular)
+        shown = " and ".join(repr(name) for name in names if name is not None)
+        first = f"; the first one is {shown}" if shown else ""
+        raise UsageError(f"no row has the filter {job.filter!r}{first}")
     writer.finish(tally.rows)
     expand(tally, job)
-    summary = summary_of(tally, job, inputs.filters.names, inputs.limit, store)
+    summary = summary_of(tally, job, inputs.filter_names, inputs.limit, store)
     summary.unusable = first_causes.unusable.most_frequent()
     summary.seconds = round(time.monotonic() - state.started, 3)
     return summary

@@ -72,11 +72,6 @@ def check_foreign(path: str, head: bytes, codec: Codec) -> None:
         _refuse(path, text, by_name=False)
 
 
-def _refuse(path: str, head: bytes, *, by_name: bool) -> None:
-    if not _is_damaged_text(head):
-        refuse_foreign(path, head, by_name=by_name)
-
-
 def codec_of(path: str, head: bytes) -> Codec:
     """The codec of a file by its name, or else by its first bytes ``head``. If the name says that it is
     packed and the first bytes are something else, these decide."""
@@ -231,15 +226,17 @@ _BY_MAGIC: Final = (
 _READ: Final = f"JSON lines (plain, {', '.join(SUFFIXES)}), Parquet and CSV are read"
 
 
-def refuse_foreign(path: str, head: bytes, *, by_name: bool = True) -> None:
-    """Check that an input that begins with ``head``, decompressed, and does not go on as JSON lines, may be
-    JSON lines, Parquet or CSV. ``by_name``: its name may tell what it is, if its first bytes do not.
+def _refuse(path: str, head: bytes, *, by_name: bool) -> None:
+    """Check that an input that begins with ``head``, decompressed, may be JSON lines, Parquet or CSV.
+    ``by_name``: its name may tell what it is, if its first bytes do not.
 
     Raises
     ------
     InputError
         Its name or first bytes show that it is something else; the message says how to convert it.
     """
+    if _is_damaged_text(head):
+        return
     found = next((what for magic, what in _BY_MAGIC if head.startswith(magic)), None)
     if found is not None and not _is_binary(head):
         found = None  # damage to a line of text

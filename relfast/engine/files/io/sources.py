@@ -107,12 +107,13 @@ def paths_of(name: str, own: Sequence[str] = ()) -> list[str]:
     if name == STDIN:
         return [name]
     path = Path(name)
-    if path.is_dir():
-        children = list(path.iterdir())
-        found = _without(own, inputs_among(map(str, children)))
+    if os.path.isdir(name):  # unlike a path's method it raises nothing
+        with told_of(name):
+            children = os.listdir(name)
+        found = _without(own, inputs_among(str(path / child) for child in children))
         if not found:
             looked = f"looked for {', '.join(_FOLDER_SUFFIXES)}"
-            advice = advice_on_folder([child.name for child in children], name)
+            advice = advice_on_folder(children, name)
             raise InputError(f"no input in this folder ({looked}){advice}", file=name)
         return found
     try:
@@ -128,6 +129,7 @@ def paths_of(name: str, own: Sequence[str] = ()) -> list[str]:
         if error.errno != errno.ENOENT:
             raise InputError(error.strerror or str(error), file=name) from None
         where = f": it is a link to {os.readlink(path)}, which is not there" if path.is_symlink() else ""
+        where = ": URLs are read with --engine ray" if "://" in name else where
         raise InputError(f"no such file{where}", file=name) from None
     return [name]
 
