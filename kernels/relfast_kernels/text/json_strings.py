@@ -8,8 +8,9 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes
-from relfast_kernels.text.find import hexadecimal, put_point
-from relfast_kernels.text.vectors import WIDTH, equal, first, load, store
+from relfast_kernels.text.ascii import LF
+from relfast_kernels.text.find import hexadecimal, places_below, put_point
+from relfast_kernels.text.vectors import WIDTH, count, equal, first, load, packed, replaced, store
 
 QUOTE, BACKSLASH, SLASH, _N, _U = map(ord, '"\\/nu')
 _ONE, _LAST, _ODD = np.uint64(1), np.uint64(63), np.uint64(0xAAAA_AAAA_AAAA_AAAA)
@@ -120,19 +121,20 @@ def put_text(data: Bytes, at: int, end: int, out: Bytes, to: int) -> int:
     """
     while at < end:
         block = load(data, at)
-        store(block, out, to)
-        begin, stop = at, min(at + WIDTH, end)
+        slashes = equal(block, BACKSLASH)
         # no block begins within an escape
-        opening, _ = _escapes(equal(block, BACKSLASH), np.uint64(0))
-        while opening != 0:
-            place = begin + first(opening)
-            opening &= opening - _ONE
-            if place >= stop:
-                break
-            if place >= at:  # else it is the second half of a surrogate pair
-                at, to = put_escape(data, place, end, out, to + place - at)
-                store(load(data, at), out, to)
-        if at < stop:
-            to += stop - at
-            at = stop
+        opening, after = _escapes(slashes, np.uint64(0))
+        feeds = after & equal(block, _N)
+        plain = feeds | after & (slashes | equal(block, QUOTE) | equal(block, SLASH))
+        # other escapes, and one that does not end within the block, are undone one by one
+        odd = opening & ~(plain >> _ONE)
+        kept = ~opening & places_below(min(WIDTH, end - at))
+        if odd != 0:
+            kept &= ~odd & (odd - _ONE)
+        store(packed(replaced(block, feeds, LF), kept), out, to)
+        to += count(kept)
+        place = at + first(odd)
+        at += WIDTH
+        if odd != 0 and place < end:
+            at, to = put_escape(data, place, end, out, to)
     return to

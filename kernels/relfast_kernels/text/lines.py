@@ -55,6 +55,7 @@ from relfast_kernels.layouts import (
     NOWHERE,
     OBJECT,
     PROMPT_OF_GOLD,
+    RECORD_ESCAPED,
     RECORD_HASH,
     RECORD_ID,
     RECORD_ID_END,
@@ -64,7 +65,6 @@ from relfast_kernels.layouts import (
     RECORD_SAMPLE,
     RECORD_TEXT,
     RECORD_TEXT_END,
-    RECORD_TEXT_PLACE,
     ROW_UNSEEN,
     SAYS_MORE,
     SCRATCH_PER_BYTE,
@@ -119,6 +119,7 @@ from relfast_kernels.text.prompts import (
 )
 from relfast_kernels.text.responses import read_gold, score_as_published, score_strictly
 from relfast_kernels.text.steps import Form, Table
+from relfast_kernels.text.vectors import WIDTH
 
 _NO_ROOM = -1
 """In place of a line's kind: there is no room for its records."""
@@ -457,12 +458,8 @@ def _project_line(scan: Scan, number: int) -> int:
     for sample in range(n):
         row = records[state[STATE_RECORDS] + sample]
         token = work.samples[sample]
-        first, last = tape[token, TOKEN_START], tape[token, TOKEN_END]
-        row[RECORD_TEXT], row[RECORD_TEXT_END], row[RECORD_TEXT_PLACE] = first, last, IN_DATA
-        if tape[token, TOKEN_KIND] == ESCAPED:
-            last = put_text(data, first, last, scratch, used)
-            row[RECORD_TEXT], row[RECORD_TEXT_END], row[RECORD_TEXT_PLACE] = used, last, IN_SCRATCH
-            used = last
+        row[RECORD_TEXT], row[RECORD_TEXT_END] = tape[token, TOKEN_START], tape[token, TOKEN_END]
+        row[RECORD_ESCAPED] = tape[token, TOKEN_KIND] == ESCAPED
         row[RECORD_LINE], row[RECORD_SAMPLE] = number, sample
         row[RECORD_ID], row[RECORD_ID_END], row[RECORD_ID_PLACE] = id_start, id_end, place
         row[RECORD_HASH] = id_hash
@@ -488,10 +485,13 @@ def _score_record(
 ) -> Any:  # fmt: skip
     """Score a record's text against the gold in ``work.gold``: whether it has its key then, and the offset
     from which scratch space is free."""
-    begin, last = record[RECORD_TEXT], record[RECORD_TEXT_END]
-    source = data if record[RECORD_TEXT_PLACE] == IN_DATA else scratch
+    source, begin, last = data, record[RECORD_TEXT], record[RECORD_TEXT_END]
     strict = settings[SET_STRICT] != 0
     beyond = used + 2 * (last - begin) + 8 if settings[SET_DETAILS] != 0 or strict else used
+    if record[RECORD_ESCAPED] != 0:
+        # for the time of scoring: the next text comes into the same pages, which are in the cache
+        source, begin, last = scratch, beyond, put_text(data, begin, last, scratch, beyond)
+        beyond = last + WIDTH
     response, room = Response(source, begin, last), Room(scratch, used, beyond)
     if strict:
         return score_strictly(response, task, settings, gold_text, work, room, record)

@@ -63,6 +63,14 @@ if not BUILDING:
         """A block with its ASCII letters in lower case."""
         return block.lower()
 
+    def replaced(block: Block, places: np.uint64, byte: int) -> Block:
+        """A block with a byte in some places."""
+        return bytes(byte if int(places) >> k & 1 else block[k] for k in range(WIDTH))
+
+    def packed(block: Block, places: np.uint64) -> Block:
+        """The bytes in some places of a block, at its beginning; what is behind them says nothing."""
+        return bytes(block[k] for k in range(WIDTH) if int(places) >> k & 1).ljust(WIDTH, b"\0")
+
     def last(places: np.uint64) -> int:
         """The index of the highest bit that is set, or -1."""
         return int(places).bit_length() - 1
@@ -71,6 +79,10 @@ if not BUILDING:
         """The index of the lowest bit that is set, or `WIDTH`."""
         bits = int(places)
         return (bits & -bits).bit_length() - 1 if bits else WIDTH
+
+    def count(places: np.uint64) -> int:
+        """How many bits are set."""
+        return int(places).bit_count()
 
     def fold(one: np.uint64, other: np.uint64) -> np.uint64:
         """The product of two numbers (uint64) as 128 bits, its high half xor its low half."""
@@ -81,12 +93,13 @@ else:
     from inspect import Parameter, Signature
 
     from llvmlite import ir
+    from llvmlite.binding import llvm_version_info
     from numba import types
     from numba.core import cgutils
     from numba.extending import intrinsic, models, register_model
 
     _BYTE, _PLACES = ir.IntType(8), ir.IntType(64)
-    _VECTOR = ir.VectorType(_BYTE, WIDTH)
+    _VECTOR, _CHOICE = ir.VectorType(_BYTE, WIDTH), ir.VectorType(ir.IntType(1), WIDTH)
 
     class _Block(types.Type):  # type: ignore[misc]
         # numba's type of a block; not without code, as sources are compared without comments
@@ -188,6 +201,25 @@ else:
         bits = builder.and_(builder.sext(is_capital, _VECTOR), ir.Constant(_VECTOR, [32] * WIDTH))
         return builder.or_(block, bits)
 
+    @_made(_BLOCK, _BLOCK, types.uint64, types.uint8)
+    def replaced(builder: Ir, block: Ir, places: Ir, byte: Ir) -> Ir:
+        """See the plain one."""
+        return builder.select(builder.bitcast(places, _CHOICE), _spread(builder, byte), block)
+
+    @_made(_BLOCK, _BLOCK, types.uint64)
+    def packed(builder: Ir, block: Ir, places: Ir) -> Ir:
+        """See the plain one."""
+        chosen = builder.bitcast(places, _CHOICE)
+        if llvm_version_info[0] < 20:  # slower where a processor has an instruction for it
+            room = cgutils.alloca_once(builder, _VECTOR)
+            kind = ir.FunctionType(ir.VoidType(), [_VECTOR, _BYTE.as_pointer(), _CHOICE])
+            put = builder.module.declare_intrinsic("llvm.masked.compressstore.v64i8", (), kind)
+            builder.call(put, [block, builder.bitcast(room, _BYTE.as_pointer()), chosen])
+            return builder.load(room)
+        kind = ir.FunctionType(_VECTOR, [_VECTOR, _CHOICE, _VECTOR])
+        pack = builder.module.declare_intrinsic("llvm.experimental.vector.compress.v64i8", (), kind)
+        return builder.call(pack, [block, chosen, ir.Constant(_VECTOR, ir.Undefined)])
+
     @_made(types.int64, types.uint64)
     def last(builder: Ir, places: Ir) -> Ir:
         """See the plain one."""
@@ -198,6 +230,11 @@ else:
         """See the plain one."""
         # if no bit is set, `WIDTH` zeros are counted
         return builder.cttz(places, ir.Constant(ir.IntType(1), 0))
+
+    @_made(types.int64, types.uint64)
+    def count(builder: Ir, places: Ir) -> Ir:
+        """See the plain one."""
+        return builder.ctpop(places)
 
     @_made(types.uint64, types.uint64, types.uint64)
     def fold(builder: Ir, one: Ir, other: Ir) -> Ir:
