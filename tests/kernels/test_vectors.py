@@ -10,7 +10,7 @@ import pytest
 from corpora import ROOT
 from processes import PATIENCE, python
 from relfast_kernels.compiled.jit import BUILDING
-from relfast_kernels.text import find, json_strings, vectors
+from relfast_kernels.text import find, json_scan, vectors
 from relfast_kernels.text.vectors import WIDTH
 from seeds import fresh
 
@@ -133,7 +133,7 @@ def test_escapes_undone() -> None:
 
     @_compiled
     def write(data: Any, at: int, end: int, out: Any) -> Any:
-        return json_strings.put_text(data, at, end, out, 1)
+        return json_scan.put_text(data, at, end, out, 1)
 
     pieces = [*ESCAPES, "é", "漢", "word", " some prose ", "x" * (WIDTH - 1)]
     rng = fresh(8)

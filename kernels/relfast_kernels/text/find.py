@@ -238,7 +238,7 @@ def load8(data: Bytes, at: int) -> np.uint64:
 
 
 @kernel
-def _rest(data: Bytes, at: int, end: int) -> np.uint64:
+def load_rest(data: Bytes, at: int, end: int) -> np.uint64:
     """Up to eight bytes as a little-endian number, with zeros after ``end``."""
     if at + 8 <= end:
         return load8(data, at)
@@ -254,7 +254,7 @@ def hash_text(data: Bytes, start: int, end: int) -> np.uint64:
     value = np.uint64(end - start)
     at = start
     while at < end:
-        value = (value ^ _rest(data, at, end)) * np.uint64(0x9E3779B97F4A7C15)
+        value = (value ^ load_rest(data, at, end)) * np.uint64(0x9E3779B97F4A7C15)
         value ^= value >> np.uint64(29)
         at += 8
     return value
@@ -333,6 +333,6 @@ def digest(data: Bytes, start: int, end: int, seed: np.uint64, value: np.uint64)
         at += 64
     one = fold(one ^ two, first) ^ fold(three ^ four ^ seed, second ^ two)
     while at < end:
-        one = fold(_rest(data, at, end) ^ first, _rest(data, at + 8, end) ^ one)
+        one = fold(load_rest(data, at, end) ^ first, load_rest(data, at + 8, end) ^ one)
         at += 16
     return fold(one ^ second, np.uint64(end - start) ^ first)

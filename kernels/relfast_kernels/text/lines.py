@@ -4,10 +4,10 @@ A line is read in one structural pass that leaves tokens; `projection` finds its
 whatever the task, by a table of paths. Whatever else its records depend on is digested, and by the digest the
 gold is found that Python has prepared once. A response to gold of a text task (REL-A, B1, C1) is scored here
 by the extractor of the run's policy (`responses`), without its reasoning if that is asked for. The result is
-a key per response; `relfast_kernels.text.rows` turns keys into rows by templates. Lines of other tasks, and
-those with something that is not known here, are `FIELDS`. Every other line is marked `SLOW`: Python decodes
-it. A line that is not `SLOW` has been read exactly as the JSON parsers and `re` would read it, which includes
-that invalid JSON is not accepted."""
+a key per response; `relfast_kernels.text.entries` turns keys into rows by templates. Lines of other tasks,
+and those with something that is not known here, are `FIELDS`. Every other line is marked `SLOW`: Python
+decodes it. A line that is not `SLOW` has been read exactly as the JSON parsers and `re` would read it, which
+includes that invalid JSON is not accepted."""
 
 from __future__ import annotations
 
@@ -90,11 +90,10 @@ from relfast_kernels.layouts import (
     WANTS_RECORDS,
     WANTS_SCRATCH,
 )
-from relfast_kernels.text.ascii import BLANKS, BRACE_OPEN, CR, LF
+from relfast_kernels.text.ascii import BLANKS, BRACE_OPEN, CR, LF, TILDE
 from relfast_kernels.text.characters import is_utf8
-from relfast_kernels.text.find import copy, digest, find_byte, skip
-from relfast_kernels.text.json_scan import is_null, put_json, tokenise
-from relfast_kernels.text.json_strings import put_text
+from relfast_kernels.text.find import copy, digest, find_byte, find_outside, skip
+from relfast_kernels.text.json_scan import is_null, put_json, put_text, tokenise
 from relfast_kernels.text.layouts import Golds, Held, Judging, Outline, Response, Room, Scan, Work
 from relfast_kernels.text.projection import (
     LEFT_OUT,
@@ -408,14 +407,15 @@ def _digest_line(
 
 
 @kernel
-def _project_line(scan: Scan, number: int) -> int:
-    """Find the id and the responses of a line, and digest the rest; its kind, or `_NO_ROOM`."""
+def _project_line(scan: Scan, number: int, plain: int) -> int:
+    """Find the id and the responses of a line, which is printable ASCII up to ``plain``, and digest the rest;
+    its kind, or `_NO_ROOM`."""
     data, settings, table, work = scan.data, scan.settings, scan.table, scan.work
     lines, records, scratch, state = scan.lines, scan.records, scan.scratch, scan.state
     start, end = lines[number, LINE_START], lines[number, LINE_END]
     if end > start and data[end - 1] == CR:
         end -= 1
-    if not is_utf8(data, start, end):
+    if not is_utf8(data, plain, end):
         return SLOW
     at = skip(data, start, end, BLANKS)
     if at == end:
@@ -590,7 +590,8 @@ def scan_lines(scan: Scan) -> int:
     state[STATE_WANTS] = WANTS_NOTHING
     while at < len(data) and count < scan.stop:
         row = lines[count]
-        row[LINE_START], row[LINE_END] = at, find_byte(data, at, len(data), LF)
+        plain = find_outside(data, at, len(data), ord(" "), TILDE)
+        row[LINE_START], row[LINE_END] = at, find_byte(data, plain, len(data), LF)
         row[LINE_RECORD], row[LINE_GOLD], row[LINE_HELD] = state[STATE_RECORDS], GOLD_UNKNOWN, UNKNOWN
         row[LINE_DIGEST], row[LINE_ANSWER], row[LINE_SHAPE] = 0, 0, 0
         # so that there still is room for scoring when its id, its texts and its gold's taxa are there
@@ -598,7 +599,7 @@ def scan_lines(scan: Scan) -> int:
         if not _room_for(row, scan.golds, -1, state[STATE_USED] + spare, scan.scratch):
             state[STATE_WANTS] = WANTS_SCRATCH
             break
-        kind = _project_line(scan, count)
+        kind = _project_line(scan, count, plain)
         if kind == _NO_ROOM:
             state[STATE_WANTS] = WANTS_RECORDS
             break
