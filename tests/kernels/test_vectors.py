@@ -74,12 +74,13 @@ def test_searches() -> None:
             find.find_word(data, at, end, word),
             find.find_either(data, at, end, 120, 0x80),
             find.find_outside(data, at, end, 32, 126),
+            find.find_decimal(data, at, end),
         )
 
     rng = fresh(6)
     for number in range(400):
         word = WORDS[number % len(WORDS)]
-        raw = bytearray(rng.choices(b"ansWerTAXO yY.\x80", k=rng.randrange(1, 3 * WIDTH)))
+        raw = bytearray(rng.choices(b"ansWerTAXO yY.\x80\xd0\xe0\xef", k=rng.randrange(1, 3 * WIDTH)))
         for _ in range(number % 3):
             at = rng.randrange(len(raw))
             raw[at : at + len(word)] = word.swapcase() if number % 2 else word.title()
@@ -88,8 +89,9 @@ def test_searches() -> None:
         inside = bytes(raw[at:end])
         odd = next((k for k, byte in enumerate(inside) if not 32 <= byte <= 126), len(inside))
         either = next((k for k, byte in enumerate(inside) if byte in (120, 0x80)), len(inside))
+        digit = next((k for k, byte in enumerate(inside) if byte in b"\xe0\xef"), len(inside))
         here = inside.lower().find(word)
-        expected = [at + (here if here >= 0 else len(inside)), at + either, at + odd]
+        expected = [at + (here if here >= 0 else len(inside)), at + either, at + odd, at + digit]
         assert [*ask(np.frombuffer(bytes(raw), np.uint8), at, end, np.frombuffer(word, np.uint8))] == expected
 
 
