@@ -40,7 +40,7 @@ from relfast_kernels.text.find import (
     same_bytes,
     skip,
 )
-from relfast_kernels.text.vectors import WIDTH, count, equal, first, load, packed, replaced, store
+from relfast_kernels.text.vectors import WIDTH, equal, first, last, load, replaced, store, without
 
 # ---- strings
 
@@ -160,15 +160,23 @@ def put_text(data: Bytes, at: int, end: int, out: Bytes, to: int) -> int:
         plain = feeds | after & (slashes | equal(block, QUOTE) | equal(block, SLASH))
         # other escapes, and one that does not end within the block, are undone one by one
         odd = opening & ~(plain >> _ONE)
-        kept = ~opening & places_below(min(WIDTH, end - at))
+        dropped = opening & places_below(min(WIDTH, end - at))
         if odd != 0:
-            kept &= ~odd & (odd - _ONE)
-        store(packed(replaced(block, feeds, ascii.LF), kept), out, to)
-        to += count(kept)
-        place = at + first(odd)
-        at += WIDTH
-        if odd != 0 and place < end:
-            at, to = put_escape(data, place, end, out, to)
+            dropped &= ~odd & (odd - _ONE)
+        size = min(first(odd), end - at)
+        stop = at + size
+        block = replaced(block, feeds, ascii.LF)
+        # from the last one on, so that places before it stay
+        while dropped != 0:
+            place = last(dropped)
+            dropped ^= _ONE << np.uint64(place)
+            block = without(block, place)
+            size -= 1
+        store(block, out, to)
+        to += size
+        at += WIDTH  # most often, so that the next block is loaded at once
+        if odd != 0 and stop < end:
+            at, to = put_escape(data, stop, end, out, to)
     return to
 
 

@@ -67,9 +67,9 @@ if not BUILDING:
         """A block with a byte in some places."""
         return bytes(byte if int(places) >> k & 1 else block[k] for k in range(WIDTH))
 
-    def packed(block: Block, places: np.uint64) -> Block:
-        """The bytes in some places of a block, at its beginning; what is behind them says nothing."""
-        return bytes(block[k] for k in range(WIDTH) if int(places) >> k & 1).ljust(WIDTH, b"\0")
+    def without(block: Block, place: int) -> Block:
+        """A block with the bytes behind a place moved to it by one."""
+        return block[:place] + block[place + 1 :] + block[-1:]
 
     def last(places: np.uint64) -> int:
         """The index of the highest bit that is set, or -1."""
@@ -80,10 +80,6 @@ if not BUILDING:
         bits = int(places)
         return (bits & -bits).bit_length() - 1 if bits else WIDTH
 
-    def count(places: np.uint64) -> int:
-        """How many bits are set."""
-        return int(places).bit_count()
-
     def fold(one: np.uint64, other: np.uint64) -> np.uint64:
         """The product of two numbers (uint64) as 128 bits, its high half xor its low half."""
         product = int(one) * int(other)
@@ -93,7 +89,6 @@ else:
     from inspect import Parameter, Signature
 
     from llvmlite import ir
-    from llvmlite.binding import llvm_version_info
     from numba import types
     from numba.core import cgutils
     from numba.extending import intrinsic, models, register_model
@@ -206,19 +201,13 @@ else:
         """See the plain one."""
         return builder.select(builder.bitcast(places, _CHOICE), _spread(builder, byte), block)
 
-    @_made(_BLOCK, _BLOCK, types.uint64)
-    def packed(builder: Ir, block: Ir, places: Ir) -> Ir:
+    @_made(_BLOCK, _BLOCK, types.int64)
+    def without(builder: Ir, block: Ir, place: Ir) -> Ir:
         """See the plain one."""
-        chosen = builder.bitcast(places, _CHOICE)
-        if llvm_version_info[0] < 20:  # slower where a processor has an instruction for it
-            room = cgutils.alloca_once(builder, _VECTOR)
-            kind = ir.FunctionType(ir.VoidType(), [_VECTOR, _BYTE.as_pointer(), _CHOICE])
-            put = builder.module.declare_intrinsic("llvm.masked.compressstore.v64i8", (), kind)
-            builder.call(put, [block, builder.bitcast(room, _BYTE.as_pointer()), chosen])
-            return builder.load(room)
-        kind = ir.FunctionType(_VECTOR, [_VECTOR, _CHOICE, _VECTOR])
-        pack = builder.module.declare_intrinsic("llvm.experimental.vector.compress.v64i8", (), kind)
-        return builder.call(pack, [block, chosen, ir.Constant(_VECTOR, ir.Undefined)])
+        behind = builder.bitcast(builder.shl(_number(-1), place), _CHOICE)
+        following = [*range(1, WIDTH), WIDTH - 1]
+        lanes = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), following)
+        return builder.select(behind, builder.shuffle_vector(block, block, lanes), block)
 
     @_made(types.int64, types.uint64)
     def last(builder: Ir, places: Ir) -> Ir:
@@ -230,11 +219,6 @@ else:
         """See the plain one."""
         # if no bit is set, `WIDTH` zeros are counted
         return builder.cttz(places, ir.Constant(ir.IntType(1), 0))
-
-    @_made(types.int64, types.uint64)
-    def count(builder: Ir, places: Ir) -> Ir:
-        """See the plain one."""
-        return builder.ctpop(places)
 
     @_made(types.uint64, types.uint64, types.uint64)
     def fold(builder: Ir, one: Ir, other: Ir) -> Ir:
