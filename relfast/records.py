@@ -246,7 +246,7 @@ class Score(Plain):
 
     def to_row(self) -> dict[str, Any]:
         """The row as it stands in the output file, with its keys in the documented order, which the kernel
-        that writes rows has too (`relfast_kernels.text.rows`, `relfast.engine.columns.text_rows`)."""
+        that writes rows has too (`relfast_kernels.text.entries`, `relfast.engine.columns.text_rows`)."""
         return {
             "index": self.index,
             "id": self.id,

@@ -61,15 +61,16 @@ GOLD_UNKNOWN: Final = -1
     RECORD_GOLD_END,
     RECORD_TEXT,
     RECORD_TEXT_END,
-    RECORD_TEXT_PLACE,
+    RECORD_ESCAPED,
 ) = range(15)
 RECORD_COLUMNS: Final = 15
 """Columns of a record (a response): its line and sample number, where the JSON of its id is, its key
 (`KEY_TASK`), the hash of its id, its vote (a number for its answer; 0: none), with details where in the
-scratch space the JSON of predicted and gold taxa is, and where the response's text is (UTF-8). Positions are
-byte offsets; an end is the offset after the last byte."""
+scratch space the JSON of predicted and gold taxa is, where in the block the response's text is (UTF-8), and
+whether that is a JSON string with escapes, which are undone only while it is scored. Positions are byte
+offsets; an end is the offset after the last byte."""
 IN_DATA, IN_SCRATCH, NOWHERE = 0, 1, 2
-"""Values of a column ..._PLACE: the id or response is in the block, in the scratch space, or missing."""
+"""Values of `RECORD_ID_PLACE`: the id is in the block, in the scratch space, or missing."""
 
 STATE_LINES, STATE_RECORDS, STATE_USED, STATE_WANTS = range(4)
 STATE_SIZE: Final = 4

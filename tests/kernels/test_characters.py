@@ -81,6 +81,12 @@ def test_utf8() -> None:
     assert min(seen.values()) > 1_000
 
 
+def test_digits_of_all_scripts_are_found() -> None:
+    for character in filter(str.isdecimal, EVERY):
+        data = f"aé{character}".encode()
+        assert characters.find_number(data, 0, len(data)) == 3
+
+
 def test_lower_case_matters_to_no_published_rule_but_for_one_letter() -> None:
     """What REL-B1's reading of a text that is not in lower case rests on."""
     for character in filter(lambda one: one.lower() != one, EVERY[0x80:]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from corpora import ROOT
 from processes import PATIENCE, python
 from relfast_kernels.compiled.jit import BUILDING
-from relfast_kernels.text import find, vectors
+from relfast_kernels.text import find, json_scan, vectors
 from relfast_kernels.text.vectors import WIDTH
 from seeds import fresh
 
@@ -73,12 +74,13 @@ def test_searches() -> None:
             find.find_word(data, at, end, word),
             find.find_either(data, at, end, 120, 0x80),
             find.find_outside(data, at, end, 32, 126),
+            find.find_decimal(data, at, end),
         )
 
     rng = fresh(6)
     for number in range(400):
         word = WORDS[number % len(WORDS)]
-        raw = bytearray(rng.choices(b"ansWerTAXO yY.\x80", k=rng.randrange(1, 3 * WIDTH)))
+        raw = bytearray(rng.choices(b"ansWerTAXO yY.\x80\xd0\xe0\xef", k=rng.randrange(1, 3 * WIDTH)))
         for _ in range(number % 3):
             at = rng.randrange(len(raw))
             raw[at : at + len(word)] = word.swapcase() if number % 2 else word.title()
@@ -87,8 +89,9 @@ def test_searches() -> None:
         inside = bytes(raw[at:end])
         odd = next((k for k, byte in enumerate(inside) if not 32 <= byte <= 126), len(inside))
         either = next((k for k, byte in enumerate(inside) if byte in (120, 0x80)), len(inside))
+        digit = next((k for k, byte in enumerate(inside) if byte in b"\xe0\xef"), len(inside))
         here = inside.lower().find(word)
-        expected = [at + (here if here >= 0 else len(inside)), at + either, at + odd]
+        expected = [at + (here if here >= 0 else len(inside)), at + either, at + odd, at + digit]
         assert [*ask(np.frombuffer(bytes(raw), np.uint8), at, end, np.frombuffer(word, np.uint8))] == expected
 
 
@@ -122,3 +125,24 @@ def test_last_and_lowered() -> None:
         found = [int(each) for each in ask(np.frombuffer(raw, np.uint8), low, at, out)]
         assert found == [max(raw.rfind(92, low, at), low - 1), max(digits, default=low - 1)]
         assert out.tobytes() == raw[low : low + WIDTH].ljust(WIDTH, b"\0").lower()
+
+
+ESCAPES = (r"\n", r"\"", r"\\", r"\/", r"\t", r"\b", r"\u00e9", r"\u0000", r"\ud83d\ude00")
+
+
+def test_escapes_undone() -> None:
+    """Strings of JSON with their escapes undone, whatever is behind them, against Python's parser."""
+
+    @_compiled
+    def write(data: Any, at: int, end: int, out: Any) -> Any:
+        return json_scan.put_text(data, at, end, out, 1)
+
+    pieces = [*ESCAPES, "é", "漢", "word", " some prose ", "x" * (WIDTH - 1)]
+    rng = fresh(8)
+    for number in range(400):
+        said = "".join(rng.choices(pieces, k=rng.randrange(1, 30))).encode()
+        before, behind = rng.choices((b"", b'"', b'", "a": "\\n\\u00e9'), k=2)
+        data, out = np.frombuffer(before + said + behind, np.uint8), np.zeros(len(said) + WIDTH + 1, np.uint8)
+        with np.errstate(over="ignore"):  # numbers wrap around, as compiled
+            end = write(data, len(before), len(before) + len(said), out)
+        assert out[1:end].tobytes().decode() == json.loads(b'"%s"' % said), number

@@ -36,8 +36,7 @@ from relfast_kernels.maze.judge import settle
 from relfast_kernels.maze.layouts import FACT, FLAW, HEADER, NO_ROOM, Building, Desk
 from relfast_kernels.maze.search import MazeTables, Work, unpack
 from relfast_kernels.text.find import copy, find_byte, find_outside, same_as, same_bytes
-from relfast_kernels.text.json_scan import is_null, member, tokenise
-from relfast_kernels.text.json_strings import BACKSLASH, put_text
+from relfast_kernels.text.json_scan import BACKSLASH, is_null, member, put_text, tokenise
 from relfast_kernels.text.plans import hash_bytes, scan
 
 (

@@ -382,7 +382,8 @@ def _announces(text: Bytes, at: int, end: int, whole: bool) -> bool:
             at += 1
             continue
         stop = skip(text, at, end, _WORDY)
-        says |= _is_one_of(text, at, stop, _ANNOUNCES) or (missing and _is_one_of(text, at, stop, _ISOMERS))
+        says = says or _is_one_of(text, at, stop, _ANNOUNCES)
+        says = says or (missing and _is_one_of(text, at, stop, _ISOMERS))
         missing = _is_one_of(text, at, stop, _MISSING)
         links = _is_one_of(text, at, stop, _LINKS)
         closes = _OPEN_END

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Ints
-from relfast_kernels.text.find import load8
+from relfast_kernels.text.find import load_rest
 
 _IV: Final = np.array(
     [
@@ -48,17 +48,6 @@ _ONES: Final = ~np.uint64(0)
 
 
 @kernel
-def _word(data: npt.NDArray[np.uint8], at: int, end: int) -> Any:
-    """Eight bytes as a little-endian number, zeros from ``end`` on."""
-    if at + 8 <= end:
-        return load8(data, at)
-    word = np.uint64(0)
-    for k in range(max(end - at, 0)):
-        word |= np.uint64(data[at + k]) << np.uint64(8 * k)
-    return word
-
-
-@kernel
 def _rotated(value: Any, by: int) -> Any:
     return (value >> np.uint64(by)) | (value << np.uint64(64 - by))
 
@@ -75,7 +64,7 @@ def blake2b(data: npt.NDArray[np.uint8], start: int, end: int, work: npt.NDArray
         is_last = at + _BLOCK >= end
         counted = min(at + _BLOCK, end) - start
         for k in range(16):
-            m[k] = np.int64(_word(data, at + 8 * k, end))
+            m[k] = np.int64(load_rest(data, at + 8 * k, end))
         for k in range(8):
             v[k], v[8 + k] = h[k], np.int64(_IV[k])
         v[12] = np.int64(_IV[4] ^ np.uint64(counted))

@@ -19,7 +19,7 @@ import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes
 from relfast_kernels.text.ascii import continues, small
-from relfast_kernels.text.find import find_digit_or_high, find_outside
+from relfast_kernels.text.find import find_decimal, find_outside
 from relfast_kernels.text.vectors import WIDTH, equal, first, load, within
 
 SYMBOL, LETTER, SPACE, DIGIT = 0, 1, 2, 16
@@ -251,7 +251,7 @@ def digit_at(data: Bytes, at: int, end: int) -> tuple[int, int]:
 def find_number(data: Bytes, at: int, end: int) -> int:
     r"""Index of the first digit (``\d``) from ``at`` on, or ``end``."""
     while at < end:
-        at = find_digit_or_high(data, at, end)
+        at = find_decimal(data, at, end)
         value, length = digit_at(data, at, end)
         if value >= 0:
             return at

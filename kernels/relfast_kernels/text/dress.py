@@ -457,20 +457,28 @@ def _joined(out: Bytes, begin: int, to: int, mark: int) -> tuple[int, int]:
 
 
 @kernel
-def _character(text: Bytes, end: int, how: int, begin: int, out: Bytes, dress: Dress) -> Dress:
-    """A character beyond ASCII: folded, or shown as some that are alike. ``begin``: where out begins."""
-    point, size = decode(text, dress.at, end)
-    at, to, folded = dress.at + size, dress.to, fold(point)
-    if how != PLAIN:
-        folded = point if folded <= 0 and _SEEN <= point < _UNSEEN else _in_case(point, folded)
-    if folded > 0:
-        begins = dress.begins and (folded == ascii.BLANK or folded == ascii.STAR)
-        return _moved(dress, at, to if folded == ascii.STAR else put_point(out, to, folded), begins)
+def _characters(text: Bytes, end: int, how: int, most: int, begin: int, out: Bytes, dress: Dress) -> Dress:
+    """Characters beyond ASCII: as many as are folded one by one, or one that is shown as some that are alike.
+    ``begin``: where out begins."""
+    at, to, begins = dress.at, dress.to, dress.begins
+    stop = dress.bare if dress.bare > at else end
+    while True:
+        point, size = decode(text, at, end)
+        folded = fold(point)
+        if how != PLAIN:
+            folded = point if folded <= 0 and _SEEN <= point < _UNSEEN else _in_case(point, folded)
+        at += size
+        if folded <= 0:
+            break
+        begins = begins and (folded == ascii.BLANK or folded == ascii.STAR)
+        to = to if folded == ascii.STAR else put_point(out, to, folded)
+        if begins or at >= stop or to >= most or text[at] < ascii.BEYOND_ASCII:
+            return _moved(dress, at, to, begins)
     if folded <= _MARK:
         before, composed = _joined(out, begin, to, point) if how == PLAIN else (to, 0)
         if composed == 0 and folded == _PART:
             before, composed = to, point
-        return _moved(dress, at, put_point(out, before, composed) if composed > 0 else to, dress.begins)
+        return _moved(dress, at, put_point(out, before, composed) if composed > 0 else to, begins)
     if folded == _STRIKE and to > begin:
         to -= 1
     elif folded == _DASH:
@@ -479,7 +487,7 @@ def _character(text: Bytes, end: int, how: int, begin: int, out: Bytes, dress: D
         to = copy(_SHOWN_ARROW, 0, len(_SHOWN_ARROW), out, to)
     elif folded == _STOP:
         to = copy(_SHOWN_STOP, 0, len(_SHOWN_STOP), out, to)
-    return _moved(dress, at, to, dress.begins)
+    return _moved(dress, at, to, begins)
 
 
 @kernel
@@ -781,7 +789,7 @@ def undress_up_to(
             n = min(n, dress.bare - at if dress.bare > at else end - at, max(most - dress.to, 1))
             dress = _copy_shown(text, n, how, most, out, dress)
         elif byte >= ascii.BEYOND_ASCII:
-            dress = _character(text, end, how, to, out, dress)
+            dress = _characters(text, end, how, most, to, out, dress)
         elif is_feed(byte):
             dress = _put(dress, 1, ascii.LF, True, out)
         else:

@@ -36,7 +36,7 @@ if not BUILDING:
         others = bytes(byte for byte in range(256) if (byte - least) & 255 > (most - least) & 255)
         return re.compile(b"[%s]" % re.escape(others))
 
-    _DIGIT_OR_HIGH = re.compile(b"[0-9\x80-\xff]")
+    _DIGIT_BEGINS = re.compile(b"[0-9\xd9-\xe1\xea\xef\xf0]")
 
     def _find(pattern: re.Pattern[bytes], data: Buffer, at: int, end: int) -> int:
         found = pattern.search(data, at, end)
@@ -50,9 +50,9 @@ if not BUILDING:
         """Index of the first byte from ``at`` on outside ``least`` to ``most`` (see `within`), or ``end``."""
         return _find(_outside(least, most), data, at, end)
 
-    def find_digit_or_high(data: Bytes, at: int, end: int) -> int:
-        """Index of the first ASCII digit, or byte of a character beyond ASCII, from ``at`` on, or ``end``."""
-        return _find(_DIGIT_OR_HIGH, data, at, end)
+    def find_decimal(data: Bytes, at: int, end: int) -> int:
+        """Index of the first byte from ``at`` on that may begin a digit of any script, or ``end``."""
+        return _find(_DIGIT_BEGINS, data, at, end)
 
     def find_word(data: Bytes, at: int, end: int, word: Bytes) -> int:
         """Index of the next place from ``at`` on of a word of two or more ASCII letters (given in lower
@@ -83,11 +83,12 @@ else:
         return end
 
     @kernel
-    def find_digit_or_high(data: Bytes, at: int, end: int) -> int:
+    def find_decimal(data: Bytes, at: int, end: int) -> int:
         """See the plain one."""
         while at < end:
             block = load(data, at)
-            places = within(block, ZERO, NINE) | within(block, 0x80, 0xFF)
+            places = within(block, ZERO, NINE) | within(block, 0xD9, 0xE1)
+            places |= equal(block, 0xEA) | within(block, 0xEF, 0xF0)
             if places != 0:
                 return min(at + first(places), end)
             at += WIDTH
@@ -238,7 +239,7 @@ def load8(data: Bytes, at: int) -> np.uint64:
 
 
 @kernel
-def _rest(data: Bytes, at: int, end: int) -> np.uint64:
+def load_rest(data: Bytes, at: int, end: int) -> np.uint64:
     """Up to eight bytes as a little-endian number, with zeros after ``end``."""
     if at + 8 <= end:
         return load8(data, at)
@@ -254,7 +255,7 @@ def hash_text(data: Bytes, start: int, end: int) -> np.uint64:
     value = np.uint64(end - start)
     at = start
     while at < end:
-        value = (value ^ _rest(data, at, end)) * np.uint64(0x9E3779B97F4A7C15)
+        value = (value ^ load_rest(data, at, end)) * np.uint64(0x9E3779B97F4A7C15)
         value ^= value >> np.uint64(29)
         at += 8
     return value
@@ -333,6 +334,6 @@ def digest(data: Bytes, start: int, end: int, seed: np.uint64, value: np.uint64)
         at += 64
     one = fold(one ^ two, first) ^ fold(three ^ four ^ seed, second ^ two)
     while at < end:
-        one = fold(_rest(data, at, end) ^ first, _rest(data, at + 8, end) ^ one)
+        one = fold(load_rest(data, at, end) ^ first, load_rest(data, at + 8, end) ^ one)
         at += 16
     return fold(one ^ second, np.uint64(end - start) ^ first)

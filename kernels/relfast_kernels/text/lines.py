@@ -4,10 +4,10 @@ A line is read in one structural pass that leaves tokens; `projection` finds its
 whatever the task, by a table of paths. Whatever else its records depend on is digested, and by the digest the
 gold is found that Python has prepared once. A response to gold of a text task (REL-A, B1, C1) is scored here
 by the extractor of the run's policy (`responses`), without its reasoning if that is asked for. The result is
-a key per response; `relfast_kernels.text.rows` turns keys into rows by templates. Lines of other tasks, and
-those with something that is not known here, are `FIELDS`. Every other line is marked `SLOW`: Python decodes
-it. A line that is not `SLOW` has been read exactly as the JSON parsers and `re` would read it, which includes
-that invalid JSON is not accepted."""
+a key per response; `relfast_kernels.text.entries` turns keys into rows by templates. Lines of other tasks,
+and those with something that is not known here, are `FIELDS`. Every other line is marked `SLOW`: Python
+decodes it. A line that is not `SLOW` has been read exactly as the JSON parsers and `re` would read it, which
+includes that invalid JSON is not accepted."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ from relfast_kernels.layouts import (
     NOWHERE,
     OBJECT,
     PROMPT_OF_GOLD,
+    RECORD_ESCAPED,
     RECORD_HASH,
     RECORD_ID,
     RECORD_ID_END,
@@ -64,7 +65,6 @@ from relfast_kernels.layouts import (
     RECORD_SAMPLE,
     RECORD_TEXT,
     RECORD_TEXT_END,
-    RECORD_TEXT_PLACE,
     ROW_UNSEEN,
     SAYS_MORE,
     SCRATCH_PER_BYTE,
@@ -90,11 +90,10 @@ from relfast_kernels.layouts import (
     WANTS_RECORDS,
     WANTS_SCRATCH,
 )
-from relfast_kernels.text.ascii import BLANKS, BRACE_OPEN, CR, LF
+from relfast_kernels.text.ascii import BLANKS, BRACE_OPEN, CR, LF, TILDE
 from relfast_kernels.text.characters import is_utf8
-from relfast_kernels.text.find import copy, digest, find_byte, skip
-from relfast_kernels.text.json_scan import is_null, put_json, tokenise
-from relfast_kernels.text.json_strings import put_text
+from relfast_kernels.text.find import copy, digest, find_byte, find_outside, skip
+from relfast_kernels.text.json_scan import is_null, put_json, put_text, tokenise
 from relfast_kernels.text.layouts import Golds, Held, Judging, Outline, Response, Room, Scan, Work
 from relfast_kernels.text.projection import (
     LEFT_OUT,
@@ -119,6 +118,7 @@ from relfast_kernels.text.prompts import (
 )
 from relfast_kernels.text.responses import read_gold, score_as_published, score_strictly
 from relfast_kernels.text.steps import Form, Table
+from relfast_kernels.text.vectors import WIDTH
 
 _NO_ROOM = -1
 """In place of a line's kind: there is no room for its records."""
@@ -407,14 +407,15 @@ def _digest_line(
 
 
 @kernel
-def _project_line(scan: Scan, number: int) -> int:
-    """Find the id and the responses of a line, and digest the rest; its kind, or `_NO_ROOM`."""
+def _project_line(scan: Scan, number: int, plain: int) -> int:
+    """Find the id and the responses of a line, which is printable ASCII up to ``plain``, and digest the rest;
+    its kind, or `_NO_ROOM`."""
     data, settings, table, work = scan.data, scan.settings, scan.table, scan.work
     lines, records, scratch, state = scan.lines, scan.records, scan.scratch, scan.state
     start, end = lines[number, LINE_START], lines[number, LINE_END]
     if end > start and data[end - 1] == CR:
         end -= 1
-    if not is_utf8(data, start, end):
+    if not is_utf8(data, plain, end):
         return SLOW
     at = skip(data, start, end, BLANKS)
     if at == end:
@@ -457,12 +458,8 @@ def _project_line(scan: Scan, number: int) -> int:
     for sample in range(n):
         row = records[state[STATE_RECORDS] + sample]
         token = work.samples[sample]
-        first, last = tape[token, TOKEN_START], tape[token, TOKEN_END]
-        row[RECORD_TEXT], row[RECORD_TEXT_END], row[RECORD_TEXT_PLACE] = first, last, IN_DATA
-        if tape[token, TOKEN_KIND] == ESCAPED:
-            last = put_text(data, first, last, scratch, used)
-            row[RECORD_TEXT], row[RECORD_TEXT_END], row[RECORD_TEXT_PLACE] = used, last, IN_SCRATCH
-            used = last
+        row[RECORD_TEXT], row[RECORD_TEXT_END] = tape[token, TOKEN_START], tape[token, TOKEN_END]
+        row[RECORD_ESCAPED] = tape[token, TOKEN_KIND] == ESCAPED
         row[RECORD_LINE], row[RECORD_SAMPLE] = number, sample
         row[RECORD_ID], row[RECORD_ID_END], row[RECORD_ID_PLACE] = id_start, id_end, place
         row[RECORD_HASH] = id_hash
@@ -488,10 +485,13 @@ def _score_record(
 ) -> Any:  # fmt: skip
     """Score a record's text against the gold in ``work.gold``: whether it has its key then, and the offset
     from which scratch space is free."""
-    begin, last = record[RECORD_TEXT], record[RECORD_TEXT_END]
-    source = data if record[RECORD_TEXT_PLACE] == IN_DATA else scratch
+    source, begin, last = data, record[RECORD_TEXT], record[RECORD_TEXT_END]
     strict = settings[SET_STRICT] != 0
     beyond = used + 2 * (last - begin) + 8 if settings[SET_DETAILS] != 0 or strict else used
+    if record[RECORD_ESCAPED] != 0:
+        # for the time of scoring: the next text comes into the same pages, which are in the cache
+        source, begin, last = scratch, beyond, put_text(data, begin, last, scratch, beyond)
+        beyond = last + WIDTH
     response, room = Response(source, begin, last), Room(scratch, used, beyond)
     if strict:
         return score_strictly(response, task, settings, gold_text, work, room, record)
@@ -590,7 +590,8 @@ def scan_lines(scan: Scan) -> int:
     state[STATE_WANTS] = WANTS_NOTHING
     while at < len(data) and count < scan.stop:
         row = lines[count]
-        row[LINE_START], row[LINE_END] = at, find_byte(data, at, len(data), LF)
+        plain = find_outside(data, at, len(data), ord(" "), TILDE)
+        row[LINE_START], row[LINE_END] = at, find_byte(data, plain, len(data), LF)
         row[LINE_RECORD], row[LINE_GOLD], row[LINE_HELD] = state[STATE_RECORDS], GOLD_UNKNOWN, UNKNOWN
         row[LINE_DIGEST], row[LINE_ANSWER], row[LINE_SHAPE] = 0, 0, 0
         # so that there still is room for scoring when its id, its texts and its gold's taxa are there
@@ -598,7 +599,7 @@ def scan_lines(scan: Scan) -> int:
         if not _room_for(row, scan.golds, -1, state[STATE_USED] + spare, scan.scratch):
             state[STATE_WANTS] = WANTS_SCRATCH
             break
-        kind = _project_line(scan, count)
+        kind = _project_line(scan, count, plain)
         if kind == _NO_ROOM:
             state[STATE_WANTS] = WANTS_RECORDS
             break

@@ -6,7 +6,7 @@ a row with anything else in it, or with a reason why a response is missing, is l
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -60,8 +60,9 @@ from relfast_kernels.text.steps import (
     Table,
 )
 
-UNSURE: Final = -1
-"""In place of a text's token, or of a number of texts: only Python can tell."""
+UNSURE, LEFT_OUT, OF_GOLD, _NOWHERE = -1, -2, -3, -4
+"""In place of a token or of a number of texts: only Python can tell; the row is of a filter that is not
+scored; the id comes with the gold, which is found by what the record depends on; a step leads to nothing."""
 
 _REFUSAL = np.frombuffer(b"refusal", np.uint8)
 _TEXT = np.frombuffer(b"text", np.uint8)
@@ -88,12 +89,6 @@ def is_text(tape: Ints, token: int) -> Any:
 def is_empty(tape: Ints, token: int) -> Any:
     """Whether a string is empty."""
     return tape[token, TOKEN_START] == tape[token, TOKEN_END]
-
-
-LEFT_OUT: Final = -2
-"""In place of a number of responses: the row is of a filter that is not scored."""
-OF_GOLD: Final = -2
-"""In place of an id's token: the id comes with the gold, which is found by what the record depends on."""
 
 
 @kernel
@@ -188,37 +183,34 @@ def _is_there(data: Bytes, tape: Ints, token: int) -> int:
 
 @kernel
 def _one_step(data: Bytes, tape: Ints, token: int, names: Bytes, step: Step) -> int:
-    """The token that a step leads to; -1 if there is nothing, -2 for `UNSURE`.
-
-    Token 0 is the row itself.
-    """
+    """The token that a step leads to, `_NOWHERE` or `UNSURE`. Token 0 is the row itself."""
     kind, there = step.kind, tape[token, TOKEN_KIND]
     if kind >= ONLY_PYTHON:
-        return -2
+        return UNSURE
     if there == OBJECT:
         if kind == AN_OBJECT or kind == FLAT:
             return token
         if kind == EACH or kind == A_LIST or kind == INDEX:
-            return -1
+            return _NOWHERE
         found = named(data, tape, token, names, step.name.start, step.name.end)
         if kind == NAME or kind == NAME_OR_INDEX:
-            return found if found > 0 else -1
+            return found if found > 0 else _NOWHERE
         if kind == OPTIONAL:
             return found if found > 0 else token
         if kind == HAS_OR_NOT and _is_there(data, tape, found) == 0:
             denied = named(data, tape, token, names, step.word.start, step.word.end)
             is_false = tape[denied, TOKEN_KIND] == LITERAL and data[tape[denied, TOKEN_START]] == ord("f")
-            return token if denied > 0 and is_false else -1
+            return token if denied > 0 and is_false else _NOWHERE
         has = _is_word(data, tape, found, names, step) if kind == IS else _is_there(data, tape, found)
         if has == UNSURE:
-            return -2
-        return token if (has == 1) != (step.lacks != 0) else -1
+            return UNSURE
+        return token if (has == 1) != (step.lacks != 0) else _NOWHERE
     if there == LIST:
         if kind == INDEX or (kind == NAME_OR_INDEX and step.lacks != 0):
             found = _item(tape, token, step.index)
-            return found if found > 0 else -1
-        return token if kind == A_LIST else -1
-    return token if kind == FLAT or kind == OPTIONAL else -1
+            return found if found > 0 else _NOWHERE
+        return token if kind == A_LIST else _NOWHERE
+    return token if kind == FLAT or kind == OPTIONAL else _NOWHERE
 
 
 @kernel
@@ -245,7 +237,7 @@ def walk(data: Bytes, tape: Ints, table: Table, token: int, path: int, out: Ints
                     item = tape[item, TOKEN_NEXT]
                 continue
             found = _one_step(data, tape, value, table.names, step)
-            if found == -2:
+            if found == UNSURE:
                 return UNSURE
             if found >= 0:
                 out[used + m] = found

@@ -25,8 +25,7 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.text.blake2b import blake2b
 from relfast_kernels.text.find import copy, hash_text, hexadecimal
-from relfast_kernels.text.json_scan import put_json
-from relfast_kernels.text.json_strings import put_text
+from relfast_kernels.text.json_scan import put_json, put_text
 
 Bytes = npt.NDArray[np.uint8]
 Tape = npt.NDArray[np.int64]

@@ -47,8 +47,7 @@ from relfast_kernels.text.answers import SEVERAL, read_claim
 from relfast_kernels.text.ascii import byte_set, small
 from relfast_kernels.text.characters import find_number, is_word, skip_number, skip_white, white_length
 from relfast_kernels.text.find import begins_with, copy, find_word, put_number, same_bytes, skip
-from relfast_kernels.text.json_scan import is_digit
-from relfast_kernels.text.json_strings import QUOTE
+from relfast_kernels.text.json_scan import QUOTE, is_digit
 from relfast_kernels.text.layouts import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE, Response, Room, Work
 from relfast_kernels.text.taxa import MAX_CLAIMED, TAXA
 

@@ -63,6 +63,14 @@ if not BUILDING:
         """A block with its ASCII letters in lower case."""
         return block.lower()
 
+    def replaced(block: Block, places: np.uint64, byte: int) -> Block:
+        """A block with a byte in some places."""
+        return bytes(byte if int(places) >> k & 1 else block[k] for k in range(WIDTH))
+
+    def without(block: Block, place: int) -> Block:
+        """A block with the bytes behind a place moved to it by one."""
+        return block[:place] + block[place + 1 :] + block[-1:]
+
     def last(places: np.uint64) -> int:
         """The index of the highest bit that is set, or -1."""
         return int(places).bit_length() - 1
@@ -86,7 +94,7 @@ else:
     from numba.extending import intrinsic, models, register_model
 
     _BYTE, _PLACES = ir.IntType(8), ir.IntType(64)
-    _VECTOR = ir.VectorType(_BYTE, WIDTH)
+    _VECTOR, _CHOICE = ir.VectorType(_BYTE, WIDTH), ir.VectorType(ir.IntType(1), WIDTH)
 
     class _Block(types.Type):  # type: ignore[misc]
         # numba's type of a block; not without code, as sources are compared without comments
@@ -187,6 +195,19 @@ else:
         is_capital = builder.icmp_unsigned("<", above, ir.Constant(_VECTOR, [26] * WIDTH))
         bits = builder.and_(builder.sext(is_capital, _VECTOR), ir.Constant(_VECTOR, [32] * WIDTH))
         return builder.or_(block, bits)
+
+    @_made(_BLOCK, _BLOCK, types.uint64, types.uint8)
+    def replaced(builder: Ir, block: Ir, places: Ir, byte: Ir) -> Ir:
+        """See the plain one."""
+        return builder.select(builder.bitcast(places, _CHOICE), _spread(builder, byte), block)
+
+    @_made(_BLOCK, _BLOCK, types.int64)
+    def without(builder: Ir, block: Ir, place: Ir) -> Ir:
+        """See the plain one."""
+        behind = builder.bitcast(builder.shl(_number(-1), place), _CHOICE)
+        following = [*range(1, WIDTH), WIDTH - 1]
+        lanes = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), following)
+        return builder.select(behind, builder.shuffle_vector(block, block, lanes), block)
 
     @_made(types.int64, types.uint64)
     def last(builder: Ir, places: Ir) -> Ir:

@@ -67,8 +67,8 @@ class ScannedBlock:
     lines, n_lines
         `LINE_COLUMNS` numbers for each line, and one more row after the last line.
     records, scratch
-        `RECORD_COLUMNS` numbers for each response, and the texts that these point to if they do not stand in
-        the block (strings with escapes, decoded).
+        `RECORD_COLUMNS` numbers for each response, and what these point to that does not stand in the block
+        (ids with escapes, or made of a prompt; lists of taxa).
     chosen
         The filter of lm-evaluation-harness that is scored.
     first_index

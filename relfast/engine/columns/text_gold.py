@@ -12,7 +12,6 @@ from relfast_kernels.layouts import (
     GOLD_MEMBERS,
     HAS_ID_ONLY,
     ID_OF_GOLD,
-    IN_DATA,
     LINE_ANSWER,
     LINE_COLUMNS,
     LINE_DIGEST,
@@ -21,9 +20,9 @@ from relfast_kernels.layouts import (
     LINE_RECORD,
     LINE_REST,
     RECORD_COLUMNS,
+    RECORD_ESCAPED,
     RECORD_TEXT,
     RECORD_TEXT_END,
-    RECORD_TEXT_PLACE,
     ROW_UNSEEN,
 )
 from relfast_kernels.text import layouts
@@ -155,8 +154,11 @@ class KnownGold:
             id, prompt = (known.id, known.prompt) if is_of_gold else id_of(texts, records, at)
             for sample in range(end - at):
                 row = (at + sample) * RECORD_COLUMNS
-                text = texts[records[row + RECORD_TEXT_PLACE] != IN_DATA]
-                response = str(text[records[row + RECORD_TEXT] : records[row + RECORD_TEXT_END]], "utf-8")
+                start, stop = records[row + RECORD_TEXT], records[row + RECORD_TEXT_END]
+                if records[row + RECORD_ESCAPED]:
+                    response = orjson.loads(texts[0][start - 1 : stop + 1])
+                else:
+                    response = str(texts[0][start:stop], "utf-8")
                 entries.append(
                     Record(
                         index,
