@@ -75,7 +75,7 @@ def test_records_are_those_of_decoded_lines(seed: int, functions: Functions) -> 
     golds = [GoldRecords(known_functions) for known_functions in (functions, None)]
     for gold in golds:
         for lines in files:
-            gold.read(lines, "gold.jsonl")
+            gold.read("gold.jsonl", [([b"\n".join([*lines, b""])], None)], 1 << 20)
         assert len(gold) == len(known)
         for id in (*IDS, "8", 8, 9.0, 10**30, float("nan")):
             found, entry = gold.get(id), known.get(id)
@@ -97,7 +97,7 @@ def test_many_records_are_found(functions: Functions) -> None:
     """The table grows while a file is read; ids that repeat are one record, the last."""
     gold = GoldRecords(functions)
     lines = [b'{"id": "%d", "answer": {"target": %d}}' % (n % 20_000, n % 7) for n in range(30_000)]
-    gold.read(lines, "gold.jsonl")
+    gold.read("gold.jsonl", [([b"\n".join([*lines, b""])], None)], 1 << 20)
     assert len(gold) == 20_000
     for n in range(0, 20_000, 97):
         found = gold.get(str(n))

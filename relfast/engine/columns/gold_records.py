@@ -7,6 +7,7 @@ import os
 import struct
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
@@ -14,6 +15,7 @@ from relfast_kernels.entry import Int, Spare, rows_of
 from relfast_kernels.layouts import (
     FIELDS,
     HELD_COLUMNS,
+    HELD_GOLD_END,
     HELD_ID,
     HELD_LAST,
     HELD_LINE,
@@ -29,11 +31,11 @@ from relfast_kernels.layouts import (
 from relfast_kernels.text.layouts import Digested, Held
 
 from relfast.engine.columns.text_block import ScannedBlock, kinds_of
-from relfast.errors import InputError
+from relfast.errors import InputError, ReadError, told_of
 from relfast.formats import read_row
 from relfast.formats.entry import Entry
 from relfast.formats.paths import MISSING
-from relfast.json_text import Undecodable, decode_object, decode_text
+from relfast.json_text import LongLine, Undecodable, decode_object, decode_text
 from relfast.tasks import EXACT_FIELDS, find_task, infer_task
 
 if TYPE_CHECKING:
@@ -71,10 +73,13 @@ class Repeated(NamedTuple):
 
 _COLUMNS: Final[Any] = Int * HELD_COLUMNS
 _ROW: Final = struct.Struct(f"{HELD_COLUMNS}q")
+_NO_ROW: Final = (0,) * HELD_COLUMNS
 _BATCH_BYTES: Final = 1 << 20
 _BATCH_LINES: Final = 1 << 13
 _MOST_DECODED: Final = 1 << 14
-"""Lines and bytes of gold that are read at a time, and how many entries are kept that were asked for."""
+"""Bytes and lines of gold that are read at a time, and how many entries are kept that were asked for."""
+_MOST_OPEN: Final = 64
+"""Most files that stay open; the bytes of further ones are kept in memory."""
 _MOST_INTEGER: Final = 10**MAX_ID_DIGITS
 
 
@@ -96,12 +101,44 @@ def _json_of(id: Any) -> bytes | None:
     return b"%d" % id if isinstance(id, int) and 0 <= id < _MOST_INTEGER else None
 
 
+@dataclass(slots=True)
+class _Stretch:
+    """The bytes of a gold file, in a plain file that stays open, or in memory: where they begin among those
+    of all files, the descriptor, and the time and size that the file had."""
+
+    begin: int
+    file: int | None = None
+    seen: tuple[int, int] = (0, 0)
+    data: bytearray = field(default_factory=bytearray)
+
+    @classmethod
+    def of(cls, begin: int, path: str | None) -> _Stretch:
+        if path is None:
+            return cls(begin)
+        with told_of(path, ReadError):
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        return cls(begin, file, _seen(file))
+
+    def line(self, at: int, size: int) -> bytes:
+        if self.file is None:
+            return bytes(self.data[at : at + size])
+        line = os.pread(self.file, size, at)
+        if _seen(self.file) != self.seen:
+            raise ReadError("the file of --data changed while it was used")
+        return line
+
+
+def _seen(file: int) -> tuple[int, int]:
+    status = os.fstat(file)
+    return status.st_mtime_ns, status.st_size
+
+
 class GoldRecords:
     """Gold records by id; `id_asking` finds one by its question.
 
-    The bytes of gold files stay as they are, and a line is decoded when its record is asked for. The text
-    kernel finds lines by digests of their ids. Lines that it leaves to Python, or all if it is not compiled,
-    are decoded when they are read.
+    Lines stay in their files, and one is read again and decoded when its record is asked for. The text kernel
+    finds lines by digests of their ids, and keeps what is compared with responses. Lines that it leaves to
+    Python, or all if it is not compiled, are decoded when they are read.
 
     Attributes
     ----------
@@ -119,8 +156,9 @@ class GoldRecords:
         self._functions = functions or {}
         self._projection: Projection | None = None
         self._n = self._n_ids = 0
-        self._data = bytearray()
-        self._memory: ctypes.Array[ctypes.c_char] | None = None
+        self._stretches: list[_Stretch] = []
+        self._size = 0
+        """Bytes of all files."""
         self._entries: dict[int, Entry] = {}
         """Row → its record, of lines that Python has decoded."""
         self._odd: dict[Any, int] = {}
@@ -133,7 +171,8 @@ class GoldRecords:
         self._lengths: dict[str, list[int]] = {}
         self._rows: Any = rows_of(_COLUMNS, 1)
         self._slots: Any = rows_of(Int, 2)
-        self.held: Any = Held(rows=self._rows, slots=self._slots)
+        self._text: Any = (ctypes.c_char * 1)()
+        self.held: Any = Held(rows=self._rows, slots=self._slots, text=self._text)
         self._digested = Spare[Any](lambda: Digested(seed=self.seed, text=b""))
 
     def __len__(self) -> int:
@@ -141,43 +180,86 @@ class GoldRecords:
 
     # ---- reading
 
-    def read(self, lines: Iterable[bytes], path: str) -> None:
-        """Add the records of a file's lines. Raises `InputError` for a line that is no record with an id."""
-        self._files.append(self._n)
-        batch: list[bytes] = []
-        size, first = 0, 1
-        for line in lines:
-            batch.append(line)
-            size += len(line)
-            if size > _BATCH_BYTES or len(batch) == _BATCH_LINES:
-                self._read(batch, first, path)
-                first += len(batch)
-                batch, size = [], 0
-        self._read(batch, first, path)
+    def read(self, path: str, sources: Iterable[tuple[Iterable[bytes], str | None]], longest: int) -> None:
+        """Add the records of a file's lines.
 
-    def _read(self, batch: Sequence[bytes], first: int, path: str) -> None:
-        """Add lines, of which the first has number ``first``."""
+        Parameters
+        ----------
+        sources
+            What the file consists of: bytes in pieces of any size, of which the last ends a line; and the
+            path of a plain file that has these bytes, in which they stay.
+
+        Raises
+        ------
+        InputError
+            A line is no record with an id, or has more than ``longest`` bytes.
+        """
+        self._files.append(self._n)
+        number = 1
+        for pieces, plain in sources:
+            self._stretches.append(
+                _Stretch.of(self._size, plain if len(self._stretches) < _MOST_OPEN else None)
+            )
+            buffer, whole = bytearray(), 0
+            for piece in pieces:
+                if last := piece.rfind(b"\n") + 1:
+                    whole = len(buffer) + last
+                buffer += piece
+                too_long = len(buffer) - whole > longest
+                if whole and (too_long or len(buffer) >= _BATCH_BYTES):
+                    number = self._read(buffer, whole, number, path, longest)
+                    del buffer[:whole]
+                    whole = 0
+                if too_long:
+                    self._decode(LongLine.beyond(longest), number, path)
+            number = self._read(buffer, whole, number, path, longest)
+
+    def _read(self, buffer: bytearray, size: int, number: int, path: str, longest: int) -> int:
+        """Add the lines in the first bytes of a buffer, of which the first has this number; the number of the
+        line behind."""
         if not self._functions:
-            for number, line in enumerate(batch, first):
-                self._decode(line, number, path)
-            return
+            for line in bytes(buffer[:size]).split(b"\n")[:-1]:
+                self._decode(line if len(line) <= longest else LongLine.beyond(longest), number, path)
+                number += 1
+            return number
+        stretch, at, is_kept = self._stretches[-1], 0, False
+        if stretch.file is None:
+            stretch.data += memoryview(buffer)[:size]
+        while at < size:
+            n_lines, at, some = self._scan(buffer, at, size, number, path, longest)
+            number, is_kept = number + n_lines, is_kept or some
+        if stretch.file is not None or is_kept:
+            self._size += size
+        else:
+            del stretch.data[len(stretch.data) - size :]
+        return number
+
+    def _scan(
+        self, buffer: bytearray, at: int, end: int, first: int, path: str, longest: int
+    ) -> tuple[int, int, bool]:
+        """Add lines of buffer[at:end], of which the first has number ``first``: how many of them there were,
+        where they end, and whether one of them stays where it is."""
         if self._projection is None:
             self._projection = self._opened()
-        data, base = b"\n".join([*batch, b""]), len(self._data)
-        block = self._projection.scan(data, len(batch))
-        kinds = kinds_of(block.lines, 0, len(batch))
-        if FIELDS in kinds:
-            self._data += data
-        self._have_room(len(batch))
+        block = self._projection.scan((ctypes.c_char * (end - at)).from_buffer(buffer, at), _BATCH_LINES)
+        spans = [*map(block.span, range(block.n_lines))]
+        beyond = next((n for n, (start, stop) in enumerate(spans) if stop - start > longest), len(spans))
+        self._have_room(beyond)
+        kinds = kinds_of(block.lines, 0, beyond)
         start = 0
-        while start < len(batch):
+        while start < beyond:
             stop = kinds.find(SLOW, start)
-            stop = len(batch) if stop < 0 else stop
+            stop = beyond if stop < 0 else stop
             if stop > start:
-                self._hold(block, start, stop, base, first)
-            if stop < len(batch):
-                self._decode(batch[stop], first + stop, path)
+                self._hold(block, start, stop, self._size + at, first)
+            if stop < beyond:
+                begin, behind = spans[stop]
+                self._decode(bytes(buffer[at + begin : at + behind]), first + stop, path)
             start = stop + 1
+        if beyond < len(spans):
+            self._decode(LongLine.beyond(longest), first + beyond, path)
+        self._projection.context.data = b""  # so that the buffer can change its size
+        return len(spans), at + spans[-1][1] + 1, FIELDS in kinds
 
     def _opened(self) -> Projection:
         from relfast.engine.columns.projection import Projection
@@ -217,6 +299,10 @@ class GoldRecords:
         context, row = self._projection.context, self._n
         context.start, context.stop, context.base, context.first_line = start, stop, base, first
         self.held.n = row
+        if (size := self._row(row - 1)[HELD_GOLD_END] + self._projection.used) > len(self._text):
+            before, self._text = self._text, (ctypes.c_char * (2 * size))()
+            ctypes.memmove(self._text, before, len(before))
+            self.held.text = self._text
         self._n = self._functions["hold"](context)
         rows = memoryview(self._rows).cast("B").cast("q")[HELD_COLUMNS * row : HELD_COLUMNS * self._n]
         self._n_ids += self._n - row - rows[HELD_LAST::HELD_COLUMNS].tolist().count(-1)
@@ -253,7 +339,9 @@ class GoldRecords:
         slot = self._slot(digest)
         first = self._slots[slot] - 1
         last = self._row(first)[HELD_LAST] if first >= 0 else -1
-        _ROW.pack_into(self._rows, _ROW.size * row, 0, 0, digest, 0, row if first < 0 else -1, line)
+        used = self._row(row - 1)[HELD_GOLD_END]
+        last_row = row if first < 0 else -1
+        _ROW.pack_into(self._rows, _ROW.size * row, 0, 0, digest, 0, last_row, line, 0, used, used)
         self._n += 1
         if first < 0:
             self._slots[slot] = row + 1
@@ -280,7 +368,8 @@ class GoldRecords:
     # ---- asking
 
     def _row(self, row: int) -> Sequence[int]:
-        return _ROW.unpack_from(self._rows, _ROW.size * row)
+        """The columns of a row; zeros before the first."""
+        return _NO_ROW if row < 0 else _ROW.unpack_from(self._rows, _ROW.size * row)
 
     def _digest_of(self, id: Any) -> int | None:
         """The digest of an id; None if no record has it, or a line that the kernel reads might."""
@@ -311,18 +400,21 @@ class GoldRecords:
         known = self._entries.get(row)
         if known is not None:
             return known
-        start, end, *_ = self._row(row)
-        entry = read_row(decode_object(bytes(self._data[start:end]), EXACT_FIELDS), "auto")
+        entry = read_row(decode_object(self._line(row), EXACT_FIELDS), "auto")
         entry.row = None
         return entry
 
     def gold_in(self, row: int) -> SaidGold | None:
         """Task and answer of a row that the kernel has read; see `Projection.gold_in`."""
         assert self._projection is not None
-        if self._memory is None:
-            self._memory = (ctypes.c_char * len(self._data)).from_buffer(self._data)
+        line = self._line(row)
+        return self._projection.gold_in(line, 0, len(line))
+
+    def _line(self, row: int) -> bytes:
+        """The line of a row that the kernel has read."""
         start, end, *_ = self._row(row)
-        return self._projection.gold_in(self._memory, start, end)
+        stretch = self._stretches[bisect_right(self._stretches, start, key=lambda each: each.begin) - 1]
+        return stretch.line(start - stretch.begin, end - start)
 
     def id_asking(self, prompt: str) -> Any:
         """The id of the gold record whose question equals the prompt or is contained in it (as chat templates

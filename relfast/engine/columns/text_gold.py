@@ -34,7 +34,6 @@ from relfast.engine.columns.scoring import Scoring
 from relfast.engine.columns.text_block import ScannedBlock, id_of
 from relfast.engine.job import Job
 from relfast.formats import Entry
-from relfast.formats.paths import MISSING
 from relfast.json_text import decode_object
 from relfast.records import Record, Score, SharedGold
 from relfast.stats.samples import key_of
@@ -206,8 +205,8 @@ class Golds:
 
     def add_shape(self, digest: int, said: SaidGold | None) -> bool:
         """Let the kernel read gold from all lines of this shape, one of which names task and answer so; False
-        if their task depends on the answer, or their gold on more than that."""
-        if said is None or not said.is_plain or (said.task in (MISSING, None) and not self._job.task):
+        if it stands elsewhere, or depends on more than these."""
+        if said is None or not said.is_plain:
             return False
         number = self._number_of(Entry(task=said.task, answer=said.answer))
         if number < 0 or not self._enter(digest, self._prepared.add(number, b"")):

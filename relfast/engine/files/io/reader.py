@@ -18,7 +18,7 @@ from relfast.engine.columns.blocks import Block, Fault
 from relfast.engine.columns.gold_records import GoldRecords
 from relfast.engine.files.io import parquet
 from relfast.engine.files.io.filters import Filters
-from relfast.engine.files.io.sources import Source, iterate_lines
+from relfast.engine.files.io.sources import Source, find_sources, pieces_of
 from relfast.engine.job import MAX_LINE_BYTES
 from relfast.errors import Damaged, InputError, ReadError, told_of
 
@@ -344,7 +344,10 @@ def read_gold(paths: Sequence[str], longest: int = MAX_LINE_BYTES) -> GoldRecord
     """
     gold = GoldRecords(native.find("text") if paths else None)
     for path in paths:
-        gold.read(iterate_lines(path, longest), path)
+        sources = find_sources([path])
+        gold.read(
+            path, ((pieces_of(each), each.path if each.seekable else None) for each in sources), longest
+        )
     if paths and not gold:
         raise InputError("no gold record in it", file=" ".join(paths))
     return gold
