@@ -150,12 +150,13 @@ within the text of all golds, where its JSON is (its `GOLD_FIELDS` only) and whe
     HELD_SHAPE,
     HELD_GOLD,
     HELD_GOLD_END,
-) = range(9)
-HELD_COLUMNS: Final = 9
-"""Columns of a row of the gold files: where its line is in the bytes of all (an end of 0: not there, Python
-has decoded it), digests of its id and of its task and answer (0: there is none), the last row with its id (-1
-if another row was the first), the number of its line, a digest of task and answer without what the answer's
-members hold (0: there is none), and where the JSON of its `GOLD_FIELDS` is in the text of all rows."""
+    HELD_SUM,
+) = range(10)
+HELD_COLUMNS: Final = 10
+"""Columns of a row of the gold files: where its line is in the bytes of all, digests of its id and of its
+task and answer (0: there is none), the last row with its id (-1 if another row was the first), the number of
+its line, a digest of task and answer without what the answer's members hold (0: there is none), where the
+JSON of its `GOLD_FIELDS` is in the text of all rows, and a digest of its line."""
 SHORTEST_QUESTION: Final = 16
 """In characters; a shorter question is not searched for within prompts."""
 ROW_UNSEEN: Final = 1

@@ -40,6 +40,7 @@ from relfast_kernels.layouts import (
     HELD_LINE,
     HELD_SHAPE,
     HELD_START,
+    HELD_SUM,
     ID_OF_GOLD,
     ID_OF_PROMPT,
     IN_DATA,
@@ -302,7 +303,7 @@ def hold_lines(scan: Scan) -> int:
     `UNKNOWN`.
     """
     held, n = scan.joined, scan.joined.n
-    used = held.rows[n - 1, HELD_GOLD_END] if n > 0 else 0
+    used, seed = held.rows[n - 1, HELD_GOLD_END] if n > 0 else 0, np.uint64(scan.settings[SET_SEED])
     for number in range(scan.start, scan.stop):
         line = scan.lines[number]
         if line[LINE_KIND] != FIELDS:
@@ -314,6 +315,7 @@ def hold_lines(scan: Scan) -> int:
         row[HELD_SHAPE], row[HELD_GOLD] = line[LINE_SHAPE], used
         used = copy(scan.scratch, line[LINE_GOLD], line[LINE_REST], held.text, used)
         row[HELD_GOLD_END] = used
+        row[HELD_SUM] = digest_id(scan.data, line[LINE_START], line[LINE_END], seed)
         slot = _held_slot(held, line[LINE_DIGEST])
         if held.slots[slot] == 0:
             held.slots[slot] = n + 1
