@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -12,6 +13,8 @@ from missing_kernels import built
 from relfast_kernels.compiled import native
 
 from relfast.engine.columns.gold_records import GoldRecords, HeldRecords
+from relfast.engine.files.io.reader import read_gold
+from relfast.errors import ReadError
 from relfast.formats import read_row
 from relfast.formats.entry import Entry
 from relfast.formats.paths import MISSING
@@ -105,3 +108,34 @@ def test_many_records_are_found(functions: Functions) -> None:
         assert found.answer == {"target": (n + 20_000 if n < 10_000 else n) % 7}
     assert gold.repeated is not None
     assert gold.repeated.n == sum(n % 7 != (n + 20_000) % 7 for n in range(10_000))
+
+
+def _append(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b'\n{"id": 9}\n')
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        (lambda path: path.write_bytes(path.read_bytes().replace(b'"now"', b'"new"')), 2),
+        (lambda path: path.write_bytes(b""), 1),
+        (_append, None),  # what was read is still there
+        (lambda path: path.unlink(), None),
+    ],
+)
+def test_a_gold_file_must_not_change_under_a_run(
+    change: Callable[[Path], object], where: int | None, tmp_path: Path, functions: Functions
+) -> None:
+    path = tmp_path / "gold.jsonl"
+    path.write_bytes(
+        b'{"id": 1, "answer": {"target": 3}}\n{"id": 2, "question": "now", "answer": {"target": 4}}'
+    )
+    gold, kept = read_gold([str(path)], in_files=True), read_gold([str(path)])
+    change(path)
+    assert kept.questions() == {"now": 2}
+    if where is None:
+        assert gold.questions() == {"now": 2}
+    else:
+        with pytest.raises(ReadError, match=rf"gold\.jsonl:{where}: it changed while it was used"):
+            gold.questions()

@@ -413,9 +413,9 @@ class HeldRecords(GoldRecords):
         """The first row that has an id with this digest, or -1."""
         mask = len(self._slots) - 1
         at = digest & mask
-        while (row := self._slots[at]) and self._rows[row - 1][HELD_ID] != digest:
+        while self._slots[at] and self._rows[self._slots[at] - 1][HELD_ID] != digest:
             at = (at + 1) & mask
-        return row - 1
+        return int(self._slots[at]) - 1
 
     def _digest_of(self, id: Any) -> int | None:
         """The digest of an id; None if no record has it, or a line that the kernel reads might."""
