@@ -25,22 +25,20 @@ by the kernel. FIELDS: its responses and its gold have been located, but not sco
     LINE_KIND,
     LINE_RECORD,
     LINE_DIGEST,
-    LINE_ANSWER,
     LINE_GOLD,
     LINE_REST,
     LINE_HELD,
     LINE_SHAPE,
     LINE_SAID,
-) = range(11)
-LINE_COLUMNS: Final = 11
+) = range(10)
+LINE_COLUMNS: Final = 10
 """Columns of a line: start and end, kind, number of its first record; a digest of all that its records depend
-on besides their responses (and besides their id, unless gold is joined by id), and a digest of task and
-answer alone (0: there is none); the number of its gold; one of `SAYS_MORE` …; the number of the row of a gold
-file that it is joined with by its id alone, or `UNKNOWN`; a digest of task and answer without what the
-answer's members hold (0: there is none); and where its gold was read (`IN_DATA` …). Of a line of a gold file
-the digests are that of its id alone, that of task and answer and that without what members hold; its gold and
-its rest are where the JSON of its `GOLD_FIELDS` begins and ends in the scratch space. One more row follows
-the last line: its first record is the number of all records."""
+on besides their responses (and besides their id, unless gold is joined by id); the number of its gold; one of
+`SAYS_MORE` …; the number of the row of a gold file that it is joined with by its id alone, or `UNKNOWN`; a
+digest of task and answer without what the answer's members hold (0: there is none); and where its gold was
+read (`IN_DATA` …). Of a line of a gold file the digests are that of its id alone and that of task and answer;
+its gold and its rest are where the JSON of its `GOLD_FIELDS` begins and ends in the scratch space. One more
+row follows the last line: its first record is the number of all records."""
 SAYS_MORE, HAS_ID_ONLY, ID_OF_GOLD, ID_OF_PROMPT, PROMPT_OF_GOLD = range(5)
 """What a line has besides id and responses, in this order, as comparisons use it. SAYS_MORE: members that its
 gold depends on; HAS_ID_ONLY: nothing. From `ID_OF_GOLD` on the id or the prompt comes with the gold: members
@@ -144,19 +142,18 @@ within the text of all golds, where its JSON is (its `GOLD_FIELDS` only) and whe
     HELD_START,
     HELD_END,
     HELD_ID,
-    HELD_ANSWER,
     HELD_LAST,
     HELD_LINE,
     HELD_SHAPE,
     HELD_GOLD,
     HELD_GOLD_END,
     HELD_SUM,
-) = range(10)
-HELD_COLUMNS: Final = 10
-"""Columns of a row of the gold files: where its line is in the bytes of all, digests of its id and of its
-task and answer (0: there is none), the last row with its id (-1 if another row was the first), the number of
-its line, a digest of task and answer without what the answer's members hold (0: there is none), where the
-JSON of its `GOLD_FIELDS` is in the text of all rows, and a digest of its line."""
+) = range(9)
+HELD_COLUMNS: Final = 9
+"""Columns of a row of the gold files: where its line is in the bytes of all, a digest of its id, the last row
+with its id (-1 if another row was the first), the number of its line, a digest of task and answer without
+what the answer's members hold (0: there is none), where the JSON of its `GOLD_FIELDS` is in the text of all
+rows, and a digest of its line."""
 SHORTEST_QUESTION: Final = 16
 """In characters; a shorter question is not searched for within prompts."""
 ROW_UNSEEN: Final = 1

@@ -19,7 +19,6 @@ from relfast_kernels.layouts import (
     HELD_ID,
     HELD_LAST,
     HELD_LINE,
-    LINE_ANSWER,
     LINE_COLUMNS,
     LINE_DIGEST,
     LINE_GOLD,
@@ -78,7 +77,7 @@ class Repeated(NamedTuple):
 
 _COLUMNS: Final[Any] = Int * HELD_COLUMNS
 _ROW: Final = struct.Struct(f"{HELD_COLUMNS}q")
-_NOTHING_SAID: Final = {LINE_ANSWER: 0, LINE_SHAPE: 0, LINE_GOLD: 0, LINE_REST: 0}
+_NOTHING_SAID: Final = {LINE_SHAPE: 0, LINE_GOLD: 0, LINE_REST: 0}
 """Columns of a line of a gold file whose task and answer only Python reads."""
 _BATCH_BYTES: Final = 1 << 20
 _BATCH_LINES: Final = 1 << 13

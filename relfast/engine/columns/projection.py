@@ -53,12 +53,11 @@ def has_large_integer(text: bytes) -> bool:
 
 
 class SaidGold(NamedTuple):
-    """Task and answer as a row names them, whether ids of such rows are digests of that very answer, and
-    whether the answer is the object, or the text of one, that the kernel finds in the row."""
+    """Task and answer as a row names them, and whether the answer is the object, or the text of one, that the
+    kernel finds in the row."""
 
     task: Any
     answer: Any
-    is_digested: bool
     is_plain: bool
 
 
@@ -165,4 +164,4 @@ class Projection:
             return None
         said = decode_text(answer) if isinstance(answer, str) else answer
         is_plain = type(said) is dict and said == (decode_text(stands) if isinstance(stands, str) else stands)
-        return SaidGold(task, answer, self._table.digests[form], is_plain)
+        return SaidGold(task, answer, is_plain)

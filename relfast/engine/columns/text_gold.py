@@ -6,17 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-import orjson
 from relfast_kernels.layouts import (
     FIELDS,
     GOLD_MEMBERS,
     HAS_ID_ONLY,
     ID_OF_GOLD,
     IN_DATA,
-    LINE_ANSWER,
     LINE_COLUMNS,
     LINE_DIGEST,
-    LINE_GOLD,
     LINE_KIND,
     LINE_RECORD,
     LINE_REST,
@@ -70,8 +67,8 @@ class Taken(NamedTuple):
 
 
 class KnownGold:
-    """Golds, as records without a response, by the kernel's digests of lines or of tasks and answers. When it
-    is full it forgets them all."""
+    """Golds, as records without a response, by the kernel's digests of lines. When it is full it forgets them
+    all."""
 
     def __init__(self, scoring: Scoring, limit: int = MAX_BYTES) -> None:
         self._scoring = scoring
@@ -117,11 +114,7 @@ class KnownGold:
         looked_at = TASKS[record.task].row_fields
         if looked_at and (digest & ROW_UNSEEN or not set(looked_at).issubset(GOLD_MEMBERS)):
             return
-        self.keep(digest, record, len(line))
-
-    def keep(self, digest: int, record: Record, size: int) -> None:
-        """Keep a gold, whose content takes ``size`` bytes."""
-        size += _RECORD_BYTES
+        size = len(line) + _RECORD_BYTES
         if self._size + size > self._limit:
             self.golds.clear()
             self._size = 0
@@ -142,8 +135,6 @@ class KnownGold:
             fields = lines[place + LINE_KIND] == FIELDS
             known = self.golds.get(lines[place + LINE_DIGEST]) if fields else None
             is_of_gold = known is not None and lines[place + LINE_REST] >= ID_OF_GOLD
-            if known is None and fields and lines[place + LINE_GOLD] >= 0:
-                known = self.golds.get(lines[place + LINE_ANSWER])
             index = block.first_index + number
             if known is None:
                 entries += self._scoring.line(block.line(number), index, block.chosen)
@@ -224,22 +215,6 @@ class Golds:
         number = NUMBERS.get(task.name, -1) if task is not None and self._reads else -1
         needs_question = number >= 0 and TASK_BY_NUMBER[number][1].strict_gold is not None
         return -1 if needs_question and self._job.options.strict else number
-
-    def add_answer(self, digest: int, said: SaidGold | None) -> Record | None:
-        """Add a gold under the digest of the task and answer that a line names; a record with these. None if
-        responses of that task are not read here, or compared with more than that, or there is no room."""
-        if said is None:
-            return None
-        entry = Entry(task=said.task, answer=said.answer)
-        number = self._number_of(entry)
-        try:
-            # rows without an id of their own have a digest of this and their prompt
-            whole = b"" if self._job.data else orjson.dumps(said.answer if said.is_digested else entry.answer)
-        except Exception:  # the lines are scored the ordinary way, which reports the error in rows
-            return None
-        if number < 0 or not self._enter(digest, self._prepared.add(number, gold_text(entry.answer), whole)):
-            return None
-        return Record(0, None, TASK_BY_NUMBER[number][0].name, entry.answer, "")
 
     def add(self, digest: int, record: Record, rest: int) -> bool:
         """Add a record's gold under a digest, with its prompt's key if the digest includes it (`ID_OF_GOLD`);
