@@ -25,19 +25,20 @@ by the kernel. FIELDS: its responses and its gold have been located, but not sco
     LINE_KIND,
     LINE_RECORD,
     LINE_DIGEST,
-    LINE_ANSWER,
     LINE_GOLD,
     LINE_REST,
     LINE_HELD,
     LINE_SHAPE,
+    LINE_SAID,
 ) = range(10)
 LINE_COLUMNS: Final = 10
 """Columns of a line: start and end, kind, number of its first record; a digest of all that its records depend
-on besides their responses (and besides their id, unless gold is joined by id), and a digest of task and
-answer alone (0: there is none); the number of its gold; one of `SAYS_MORE` …; the number of the row of a gold
-file that it is joined with by its id alone, or `UNKNOWN`; and a digest of task and answer without what the
-answer's members hold (0: there is none). Of a line of a gold file the digests are that of its id alone and
-that of task and answer. One more row follows the last line: its first record is the number of all records."""
+on besides their responses (and besides their id, unless gold is joined by id); the number of its gold; one of
+`SAYS_MORE` …; the number of the row of a gold file that it is joined with by its id alone, or `UNKNOWN`; a
+digest of task and answer without what the answer's members hold (0: there is none); and where its gold was
+read (`IN_DATA` …). Of a line of a gold file the digests are that of its id alone and that of task and answer;
+its gold and its rest are where the JSON of its `GOLD_FIELDS` begins and ends in the scratch space. One more
+row follows the last line: its first record is the number of all records."""
 SAYS_MORE, HAS_ID_ONLY, ID_OF_GOLD, ID_OF_PROMPT, PROMPT_OF_GOLD = range(5)
 """What a line has besides id and responses, in this order, as comparisons use it. SAYS_MORE: members that its
 gold depends on; HAS_ID_ONLY: nothing. From `ID_OF_GOLD` on the id or the prompt comes with the gold: members
@@ -69,8 +70,9 @@ RECORD_COLUMNS: Final = 15
 scratch space the JSON of predicted and gold taxa is, where in the block the response's text is (UTF-8), and
 whether that is a JSON string with escapes, which are undone only while it is scored. Positions are byte
 offsets; an end is the offset after the last byte."""
-IN_DATA, IN_SCRATCH, NOWHERE = 0, 1, 2
-"""Values of `RECORD_ID_PLACE`: the id is in the block, in the scratch space, or missing."""
+IN_DATA, IN_SCRATCH, NOWHERE, IN_HELD = 0, 1, 2, 3
+"""Values of `RECORD_ID_PLACE`: the id is in the block, in the scratch space, or missing; of `LINE_SAID` also
+that the gold is in a gold file's row."""
 
 STATE_LINES, STATE_RECORDS, STATE_USED, STATE_WANTS = range(4)
 STATE_SIZE: Final = 4
@@ -137,11 +139,22 @@ GOLD_COLUMNS: Final = 5
 """Columns of a gold that Python has prepared: the number of its task (-1: none that is scored here), and,
 within the text of all golds, where its JSON is (its `GOLD_FIELDS` only) and where that of its rows' id is
 (`ID_OF_GOLD`)."""
-HELD_START, HELD_END, HELD_ID, HELD_ANSWER, HELD_LAST, HELD_LINE = range(6)
-HELD_COLUMNS: Final = 6
-"""Columns of a row of the gold files: where its line is in the bytes of all (an end of 0: not there, Python
-has decoded it), digests of its id and of its task and answer (0: there is none), the last row with its id (-1
-if another row was the first), and the number of its line."""
+(
+    HELD_START,
+    HELD_END,
+    HELD_ID,
+    HELD_LAST,
+    HELD_LINE,
+    HELD_SHAPE,
+    HELD_GOLD,
+    HELD_GOLD_END,
+    HELD_SUM,
+) = range(9)
+HELD_COLUMNS: Final = 9
+"""Columns of a row of the gold files: where its line is in the bytes of all, a digest of its id, the last row
+with its id (-1 if another row was the first), the number of its line, a digest of task and answer without
+what the answer's members hold (0: there is none), where the JSON of its `GOLD_FIELDS` is in the text of all
+rows, and a digest of its line."""
 SHORTEST_QUESTION: Final = 16
 """In characters; a shorter question is not searched for within prompts."""
 ROW_UNSEEN: Final = 1

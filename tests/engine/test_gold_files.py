@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from missing_kernels import built
 from relfast_kernels.compiled import native
 
-from relfast.engine.columns.gold_records import GoldRecords
+from relfast.engine.columns.gold_records import GoldRecords, HeldRecords
+from relfast.engine.files.io.reader import read_gold
+from relfast.errors import ReadError
 from relfast.formats import read_row
 from relfast.formats.entry import Entry
 from relfast.formats.paths import MISSING
@@ -72,10 +75,10 @@ def test_records_are_those_of_decoded_lines(seed: int, functions: Functions) -> 
     rng = random.Random(seed)
     files = [lines_of(rng, rng.choice((3, 40, 300))) for _ in range(2)]
     known = ordinary([line for lines in files for line in lines])
-    golds = [GoldRecords(known_functions) for known_functions in (functions, None)]
+    golds = [HeldRecords(functions), GoldRecords()]
     for gold in golds:
         for lines in files:
-            gold.read(lines, "gold.jsonl")
+            gold.read("gold.jsonl", [([b"\n".join([*lines, b""])], None)], 1 << 20)
         assert len(gold) == len(known)
         for id in (*IDS, "8", 8, 9.0, 10**30, float("nan")):
             found, entry = gold.get(id), known.get(id)
@@ -95,9 +98,9 @@ def test_records_are_those_of_decoded_lines(seed: int, functions: Functions) -> 
 
 def test_many_records_are_found(functions: Functions) -> None:
     """The table grows while a file is read; ids that repeat are one record, the last."""
-    gold = GoldRecords(functions)
+    gold = HeldRecords(functions)
     lines = [b'{"id": "%d", "answer": {"target": %d}}' % (n % 20_000, n % 7) for n in range(30_000)]
-    gold.read(lines, "gold.jsonl")
+    gold.read("gold.jsonl", [([b"\n".join([*lines, b""])], None)], 1 << 20)
     assert len(gold) == 20_000
     for n in range(0, 20_000, 97):
         found = gold.get(str(n))
@@ -105,3 +108,34 @@ def test_many_records_are_found(functions: Functions) -> None:
         assert found.answer == {"target": (n + 20_000 if n < 10_000 else n) % 7}
     assert gold.repeated is not None
     assert gold.repeated.n == sum(n % 7 != (n + 20_000) % 7 for n in range(10_000))
+
+
+def _append(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b'\n{"id": 9}\n')
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        (lambda path: path.write_bytes(path.read_bytes().replace(b'"now"', b'"new"')), 2),
+        (lambda path: path.write_bytes(b""), 1),
+        (_append, None),  # what was read is still there
+        (lambda path: path.unlink(), None),
+    ],
+)
+def test_a_gold_file_must_not_change_under_a_run(
+    change: Callable[[Path], object], where: int | None, tmp_path: Path, functions: Functions
+) -> None:
+    path = tmp_path / "gold.jsonl"
+    path.write_bytes(
+        b'{"id": 1, "answer": {"target": 3}}\n{"id": 2, "question": "now", "answer": {"target": 4}}'
+    )
+    gold, kept = read_gold([str(path)], in_files=True), read_gold([str(path)])
+    change(path)
+    assert kept.questions() == {"now": 2}
+    if where is None:
+        assert gold.questions() == {"now": 2}
+    else:
+        with pytest.raises(ReadError, match=rf"gold\.jsonl:{where}: it changed while it was used"):
+            gold.questions()

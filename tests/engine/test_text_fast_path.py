@@ -244,6 +244,11 @@ ODD = (
     '{"a":3}',
     '3,"target":4',
     '4,"x":1e400',
+    '3,"label":null',
+    'null,"label":"Yes"',
+    '4,"x":12345678901234567890',
+    ' 3 , "x":"\\ud800"',
+    '3,"x":NaN',
 )
 GOLDS = {
     "REL-A1": [f'{{"target":{value}}}' for value in ODD],
@@ -256,27 +261,50 @@ GOLDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("details", [False, True])
-@pytest.mark.parametrize("policy", ["reference", "strict"])
+@pytest.mark.parametrize("way", ["object", "text", "joined", "joined text"])
+@pytest.mark.parametrize("policy", ["reference", "strict", "strict with details"])
 @pytest.mark.parametrize("task", GOLDS)
-def test_gold_is_read_where_it_stands(task: str, policy: Any, details: bool) -> None:
-    """Of lines whose answers have the same members one is prepared; whatever another of them says is read as Python
-    reads it."""
+def test_gold_is_read_where_it_stands(task: str, policy: str, way: str, tmp_path: Path) -> None:
+    """Of lines whose answers have the same members one is prepared; whatever another of them says, as an object or the
+    JSON of one, or in a gold file, is read as Python reads it."""
     said = {"REL-A1": "Answer 4", "REL-B1": "yes: tax1, tax2", "REL-C1": "<Yes>"}[task]
     said = json.dumps([said, "Answer " + "4" * 4_400, "\u00e9 none", "no"])
-    job = Job(options=AllOptions(policy=policy), details=details)
     plain = GOLDS[task][0].removesuffix("}")
-    lines = [
-        f'{{"id":{n},{named}"answer":{answer},"response":{said}}}'.encode()
-        for named in (f'"task":"{task}",', f'"x":1,"task":"{task}",', "")
-        for n, answer in enumerate([*(f'{plain},"seed":{seed}}}' for seed in range(40)), *GOLDS[task]])
-    ]
+    seen, new = ([f'{plain},"seed":{seed}}}' for seed in some] for some in (range(12), range(50, 90)))
+    answers = [*seen, *GOLDS[task]]
+    if "text" in way:
+        answers += [
+            f" {plain}}}",
+            f"{plain}\n}}",
+            f"{plain}}} x",
+            f'{plain},"\u00e9":"\\/\\u00e9"}}',
+            "\ufeff{}",
+            "{}",
+            "[]",
+            "3",
+        ]
+        answers, new = (
+            [json.dumps(answer, ensure_ascii=n % 2 == 0) for n, answer in enumerate(each)]
+            for each in (answers, new)
+        )
+    named = f'"task":"{task}",'
+    members = [f'{way}"answer":{answer}' for way in (named, f'"x":1,{named}', "") for answer in answers]
+    members += [f'{named}"answer":{answer}' for answer in new]
+    data = tmp_path / "gold.jsonl"
+    data.write_text("".join(f'{{"id":{n},{each}}}\n' for n, each in enumerate(members)))
+    if "joined" in way:
+        members = ['"y":1'] * len(members)
+    lines = [f'{{"id":{n},{each},"response":{said}}}'.encode() for n, each in enumerate(members)]
+    options = AllOptions(policy=policy.split()[0])  # type: ignore[arg-type]
+    job = Job(options=options, details="details" in policy, data=(str(data),) if "joined" in way else ())
     ways = Ways.of_job(job)
-    ways.same(lines, size=7)
-    asked = Mock(wraps=ways.fast_path._projection.gold_in)
-    ways.fast_path._projection.gold_in = asked  # type: ignore[method-assign]
-    ways.score([plain.encode().join((b'{"task":"%b","answer":' % task.encode(), b',"seed":%d},"response":"x"}' % n)) for n in range(99, 200)], fast=True)  # fmt: skip
-    assert asked.called == (policy == "strict" and task == "REL-B1")
+    further = [line.replace(said.encode(), b'"x"') for line in lines[-len(new) :]]
+    ways.same(lines[: -len(new)], size=7)
+    asked, decoded = Mock(wraps=ways.fast_path._gold_in), Mock(wraps=ways.fast_path._known.gold_of)
+    ways.fast_path._gold_in, ways.fast_path._known.gold_of = asked, decoded  # type: ignore[method-assign]
+    ways.same(further)
+    assert not asked.called
+    assert decoded.called == (policy != "reference" and task == "REL-B1")
 
 
 def test_any_field_of_gold_tells_lines_apart() -> None:

@@ -57,14 +57,16 @@ class Golds(Struct):
 
 
 class Held(Struct):
-    """The ``n`` rows of gold files, and a hash table of those that are the first with their id: ``slots``,
-    open addressing by the lowest bits of `HELD_ID`, of numbers of rows (from 1 on)."""
+    """The ``n`` rows of gold files; a hash table of those that are the first with their id: ``slots``, open
+    addressing by the lowest bits of `HELD_ID`, of numbers of rows (from 1 on); and ``text``, their golds."""
 
     n: int = Int
     n_rows: int = Int
     n_slots: int = Int
+    n_text: int = Int
     rows: Ints = Array(Int, "n_rows", HELD_COLUMNS)
     slots: Ints = Array(Int, "n_slots")
+    text: Bytes = Array(Byte, "n_text")
 
 
 class Scan(Struct):
@@ -118,10 +120,12 @@ class Room(NamedTuple):
 
 
 class Outlined(Struct):
-    """An outline: the form of its line (-1: there is none), and its size."""
+    """An outline: the form of its line (-1: there is none), and its size; and where in the line the object is
+    that is gold, or the string that holds one (an end of 0: there may be none, or several)."""
 
     form: int = Int
     size: int = Int
+    gold: Span = Inner(Span)
 
 
 class Outline(Struct):

@@ -23,6 +23,7 @@ from relfast_kernels.layouts import (
     ESCAPED,
     FAST,
     FIELDS,
+    FLOAT,
     GOLD_ID,
     GOLD_ID_END,
     GOLD_TASK,
@@ -30,18 +31,21 @@ from relfast_kernels.layouts import (
     GOLD_TEXT_STOP,
     GOLD_UNKNOWN,
     HAS_ID_ONLY,
-    HELD_ANSWER,
     HELD_END,
+    HELD_GOLD,
+    HELD_GOLD_END,
     HELD_ID,
     HELD_LAST,
     HELD_LINE,
+    HELD_SHAPE,
     HELD_START,
+    HELD_SUM,
     ID_OF_GOLD,
     ID_OF_PROMPT,
     IN_DATA,
+    IN_HELD,
     IN_SCRATCH,
     INTEGER,
-    LINE_ANSWER,
     LINE_DIGEST,
     LINE_END,
     LINE_GOLD,
@@ -49,6 +53,7 @@ from relfast_kernels.layouts import (
     LINE_KIND,
     LINE_RECORD,
     LINE_REST,
+    LINE_SAID,
     LINE_SHAPE,
     LINE_START,
     MAX_ID_DIGITS,
@@ -115,16 +120,18 @@ from relfast_kernels.text.prompts import (
     end_prompt_id,
     hash_key,
     put_prompt,
+    put_value,
 )
-from relfast_kernels.text.responses import read_gold, score_as_published, score_strictly
+from relfast_kernels.text.responses import put_gold, read_gold, score_as_published, score_strictly
 from relfast_kernels.text.steps import Form, Table
 from relfast_kernels.text.vectors import WIDTH
 
+_NO_SEED = np.uint64(0)
 _NO_ROOM = -1
 """In place of a line's kind: there is no room for its records."""
 _ONE = 1
-_OF_SHAPE = 1 << 32
-"""Tells the digest of a shape from that of a whole answer."""
+_OF_GOLD, _OF_NULL = 1 << 32, 1 << 33
+"""Tell where the gold is among the values that are digested, and a member that is null from others."""
 _OF_ID = ~np.uint64(0)
 """Start of the digest of a line that has only an id, by which its gold is joined, and responses."""
 
@@ -160,50 +167,77 @@ def _digest_rest(data: Bytes, tape: Ints, table: Table, form: Form, seed: np.uin
 
 @kernel
 def _digest_keys(data: Bytes, tape: Ints, token: int, seed: Any, value: Any) -> Any:
-    """A digest (uint64) of the names of an object's members."""
+    """A digest (uint64) of the names of an object's members, and of which of them are null."""
     at = token + 1
     while at < tape[token, TOKEN_NEXT]:
+        value = value ^ np.uint64(_OF_NULL) if is_null(data, tape, at + 1) else value
         value = digest(data, tape[at, TOKEN_START], tape[at, TOKEN_END], seed, value)
         at = tape[at + 1, TOKEN_NEXT]
     return value
 
 
 @kernel
-def _digest_answer(
-    data: Bytes, tape: Ints, table: Table, work: Work, form: Form, seed: np.uint64, value: np.uint64,
-    of_shape: bool,
-) -> Any:  # fmt: skip
-    """A digest (uint64, not 0) of the values that hold a row's task and answer, and of the kind of its
-    question; 0 if no paths lead to them. With ``of_shape``, one that leaves out what the members of an object
-    among them hold, and the object's token; the token is 0 if there is none, the digest too if there are
-    several, or a list."""
-    gold, n_objects = 0, 0
-    if form.answers.start == form.answers.end:
-        return np.uint64(0), gold
+def _holds_object(data: Bytes, tape: Ints, token: int) -> bool:
+    """Whether a value is an object, or a text that may hold one."""
+    kind, start, end = tape[token, TOKEN_KIND], tape[token, TOKEN_START], tape[token, TOKEN_END]
+    return bool(kind == OBJECT or (kind <= ESCAPED and start < end and data[start] == BRACE_OPEN))
+
+
+@kernel
+def _digest_beside(
+    data: Bytes, tape: Ints, table: Table, work: Work, form: Form, seed: np.uint64, value: np.uint64
+) -> Any:
+    """A digest (uint64) of the values that hold a row's task and answer but the first object among them, or
+    text that holds one, and of the kind of its question; and the token of that, or 0: there may be none."""
+    gold = 0
     for path in range(form.answers.start, form.answers.end):
         n = walk(data, tape, table, 0, path, work.found)
         if n == UNSURE:
-            return np.uint64(0), gold
+            return value, 0
         for k in range(n):
-            token = work.found[k]
-            kind = tape[token, TOKEN_KIND]
-            value = value ^ np.uint64(8 * (path - form.answers.start) + kind)
-            if of_shape and kind >= OBJECT:
-                n_objects += 1 if kind == OBJECT else 2
-                gold = int(token)
-                value = value ^ np.uint64(_OF_SHAPE)
-                value = _digest_keys(data, tape, gold, seed, value) if kind == OBJECT else value
+            token = int(work.found[k])
+            value = value ^ np.uint64(8 * (path - form.answers.start) + tape[token, TOKEN_KIND])
+            if gold == 0 and _holds_object(data, tape, token):
+                gold, value = token, value ^ np.uint64(_OF_GOLD)
             else:
                 value = digest(data, tape[token, TOKEN_START], tape[token, TOKEN_END], seed, value)
-    if n_objects > 1:
-        return np.uint64(0), 0
     for path in range(form.questions.start, form.questions.end):
         n = walk(data, tape, table, 0, path, work.found)
         if n == UNSURE:
-            return np.uint64(0), 0
+            return value, 0
         kind = tape[work.found[0], TOKEN_KIND] + 1 if n > 0 else 0
         value = digest(data, 0, 0, seed, value ^ np.uint64(kind))
-    return (value & ~np.uint64(ROW_UNSEEN)) | np.uint64(_ONE), gold
+    return value, gold
+
+
+@kernel
+def _object_in(data: Bytes, tape: Ints, token: int, scratch: Bytes, used: int) -> Any:
+    """The token of the object that a text holds, which is in the scratch space then, and from where on that
+    is free; 0 if the text is no JSON that `relfast.json_text.decode_text` reads exactly."""
+    end = put_text(data, tape[token, TOKEN_START], tape[token, TOKEN_END], scratch, used)
+    first = int(tape[0, TOKEN_NEXT])
+    last = tokenise(scratch, used, end, tape, first) if is_utf8(scratch, used, end) else -1
+    for k in range(first, last):
+        size = tape[k, TOKEN_END] - tape[k, TOKEN_START]
+        if tape[k, TOKEN_KIND] == FLOAT or (tape[k, TOKEN_KIND] == INTEGER and size > MAX_ID_DIGITS):
+            return 0, used
+    return (first, end) if last > first else (0, used)
+
+
+@kernel
+def _find_said(
+    data: Bytes, tape: Ints, table: Table, work: Work, form: int, seed: np.uint64, scratch: Bytes, used: int
+) -> Any:  # fmt: skip
+    """The gold that a row says: the digest (uint64) of its shape, its token, whether this is of a text in the
+    scratch space, and from where on that is free; digest and token are 0 if there is none."""
+    shape, token = _digest_beside(data, tape, table, work, table.forms[form], seed, ~np.uint64(form))
+    in_scratch = token > 0 and tape[token, TOKEN_KIND] != OBJECT
+    if in_scratch:
+        token, used = _object_in(data, tape, token, scratch, used)
+    if token == 0:
+        return np.uint64(0), 0, False, used
+    shape = _digest_keys(scratch if in_scratch else data, tape, token, seed, shape)
+    return (shape & ~np.uint64(ROW_UNSEEN)) | np.uint64(_ONE), token, in_scratch, used
 
 
 @kernel
@@ -256,25 +290,30 @@ def hold_lines(scan: Scan) -> int:
     """Append the `FIELDS` lines from ``scan.start`` to ``scan.stop`` of a gold file to the rows that are
     held, which have room for all; how many there are then.
 
-    `LINE_HELD` is filled: the last row before with the same id and another digest of task and answer, or
-    `UNKNOWN`.
+    `LINE_HELD` is filled: the last row before with the same id, if its line is another, or `UNKNOWN`.
     """
     held, n = scan.joined, scan.joined.n
+    used, seed = held.rows[n - 1, HELD_GOLD_END] if n > 0 else 0, np.uint64(scan.settings[SET_SEED])
     for number in range(scan.start, scan.stop):
         line = scan.lines[number]
         if line[LINE_KIND] != FIELDS:
             continue
         row = held.rows[n]
         row[HELD_START], row[HELD_END] = scan.base + line[LINE_START], scan.base + line[LINE_END]
-        row[HELD_ID], row[HELD_ANSWER] = line[LINE_DIGEST], line[LINE_ANSWER]
+        row[HELD_ID], row[HELD_SUM] = (
+            line[LINE_DIGEST],
+            digest_id(scan.data, line[LINE_START], line[LINE_END], seed),
+        )
         row[HELD_LINE], row[HELD_LAST], line[LINE_HELD] = scan.first_line + number, n, UNKNOWN
+        row[HELD_SHAPE], row[HELD_GOLD] = line[LINE_SHAPE], used
+        used = copy(scan.scratch, line[LINE_GOLD], line[LINE_REST], held.text, used)
+        row[HELD_GOLD_END] = used
         slot = _held_slot(held, line[LINE_DIGEST])
         if held.slots[slot] == 0:
             held.slots[slot] = n + 1
         else:
             first = held.rows[held.slots[slot] - 1]
-            answer = held.rows[first[HELD_LAST], HELD_ANSWER]
-            if answer == 0 or answer != line[LINE_ANSWER]:
+            if held.rows[first[HELD_LAST], HELD_SUM] != row[HELD_SUM]:
                 line[LINE_HELD] = first[HELD_LAST]
             first[HELD_LAST], row[HELD_LAST] = n, -1
         n += 1
@@ -286,7 +325,7 @@ def outline(asked: Outline) -> int:
     """Write those members of a line that its task and answer are read from, as an object; ``asked.found``
     tells none if they may be anywhere. Its size."""
     data, table, out, found, end = asked.data, asked.table, asked.out, asked.found, asked.end
-    found.form = -1
+    found.form, found.gold.start, found.gold.end = -1, 0, 0
     at = skip(data, asked.start, end, BLANKS)
     tape, fields = asked.work.tape, table.fields
     if at == end or data[at] != ord("{") or tokenise(data, at, end, tape, 0) < 0:
@@ -295,6 +334,10 @@ def outline(asked: Outline) -> int:
     form = form_of(data, tape, table, asked.work.found)
     if form < 0 or table.forms[form].answers.start == table.forms[form].answers.end:
         return 0
+    _, gold = _digest_beside(data, tape, table, asked.work, table.forms[form], _NO_SEED, _NO_SEED)
+    if gold > 0:
+        quote = 1 if tape[gold, TOKEN_KIND] <= ESCAPED else 0
+        found.gold.start, found.gold.end = tape[gold, TOKEN_START] - quote, tape[gold, TOKEN_END] + quote
     out[0] = ord("{")
     size = 1
     for path in range(table.forms[form].answers.start, table.forms[form].answers.end):
@@ -352,58 +395,101 @@ def _rest_of(
     return ID_OF_GOLD, 0
 
 
+@kernel
+def _room_for(line: Ints, golds: Golds, gold: int, used: int, scratch: Bytes) -> bool:
+    """Whether a line's texts, and those of its gold, fit into the scratch space."""
+    size = SCRATCH_PER_BYTE * (line[LINE_END] - line[LINE_START]) + SCRATCH_PER_LINE
+    if gold >= 0:
+        row = golds.rows[gold]
+        size += 3 * (row[GOLD_TEXT_STOP] - row[GOLD_TEXT_AT]) + row[GOLD_ID_END] - row[GOLD_ID]
+    return bool(used + size <= len(scratch))
+
+
 @step
-def _take_plain(scan: Scan, number: int, form: int, used: Any) -> Any:
+def _take_said(scan: Scan, number: int, form: int, used: Any) -> Any:
     """Read the gold of a line from where it stands, if Python has prepared one of its shape: from where on
-    scratch space is free then, or `UNKNOWN`; and the digest of its answer if it has no shape. In place of its
-    digest the line gets its form."""
+    scratch space is free then, or `UNKNOWN`. In place of its digest the line gets its form."""
     data, work, settings, line = scan.data, scan.work, scan.settings, scan.lines[number]
-    table, seed = scan.table, np.uint64(settings[SET_SEED])
-    shape, token = _digest_answer(
-        data, work.tape, table, work, table.forms[form], seed, ~np.uint64(form), True
-    )
-    if token == 0:
-        return UNKNOWN, np.int64(shape)
+    seed, scratch = np.uint64(settings[SET_SEED]), scan.scratch
+    shape, token, in_scratch, used = _find_said(data, work.tape, scan.table, work, form, seed, scratch, used)
     line[LINE_SHAPE] = np.int64(shape)
-    gold = _find_gold(scan.golds, int(np.int64(shape)))
+    gold = _find_gold(scan.golds, int(np.int64(shape))) if token > 0 else GOLD_UNKNOWN
     if gold < 0:
-        return UNKNOWN, np.int64(0)
-    task = scan.golds.rows[gold, GOLD_TASK]
-    taken = int(read_gold(data, work.tape, token, task, settings, work, scan.scratch, used))
+        return UNKNOWN
+    task, source = scan.golds.rows[gold, GOLD_TASK], scratch if in_scratch else data
+    taken = int(read_gold(source, work.tape, token, task, settings, work, scratch, used))
     if taken >= 0:
-        line[LINE_GOLD], line[LINE_DIGEST] = gold, form
-    return taken, np.int64(0)
+        line[LINE_GOLD], line[LINE_DIGEST], line[LINE_SAID] = (
+            gold,
+            form,
+            IN_SCRATCH if in_scratch else IN_DATA,
+        )
+    return taken
 
 
 @step
-def _digest_line(
-    scan: Scan, number: int, form: int, rest: Any, asked: Any, id_at: Any, answer: Any
-) -> Any:  # fmt: skip
-    """Digest what the records of a line depend on; ``rest`` and ``asked`` as they are then. ``id_at`` is the
-    place, start and end of its id; ``answer`` is the digest of its answer, or 0: not known yet."""
-    data, settings, table, work, held = scan.data, scan.settings, scan.table, scan.work, scan.joined
+def _take_held(scan: Scan, number: int, used: Any) -> Any:
+    """Read the gold of a line that is joined with a gold file's row, if Python has prepared one of its shape:
+    from where on scratch space is free then, or `UNKNOWN`."""
+    work, line, held = scan.work, scan.lines[number], scan.joined
+    if line[LINE_HELD] < 0 or held.rows[line[LINE_HELD], HELD_SHAPE] == 0:
+        return UNKNOWN
+    row = held.rows[line[LINE_HELD]]
+    line[LINE_SHAPE] = row[HELD_SHAPE]
+    gold = _find_gold(scan.golds, int(row[HELD_SHAPE]))
+    if gold < 0:
+        return UNKNOWN
+    token = int(work.tape[0, TOKEN_NEXT])
+    start, end = row[HELD_GOLD], row[HELD_GOLD_END]
+    has_room = _room_for(line, scan.golds, GOLD_UNKNOWN, used + 3 * (end - start), scan.scratch)
+    if not has_room or tokenise(held.text, start, end, work.tape, token) < 0:
+        return UNKNOWN
+    task = scan.golds.rows[gold, GOLD_TASK]
+    taken = int(read_gold(held.text, work.tape, token, task, scan.settings, work, scan.scratch, used))
+    if taken >= 0:
+        line[LINE_GOLD], line[LINE_SAID] = gold, IN_HELD
+    return taken
+
+
+@step
+def _put_prompt_id(scan: Scan, number: int, form: int, asked: int, has_id: bool, used: Any) -> Any:
+    """Write the key of a prompt that is told by a digest of a text, whose token is ``asked``, with the gold
+    that `_take_said` has read: where it starts and ends. Both are 0 if it has read none (``used`` is
+    `UNKNOWN`), or only Python knows the gold's JSON."""
+    data, work, scratch, line = scan.data, scan.work, scan.scratch, scan.lines[number]
+    if used < 0:
+        return 0, 0
+    tape, of_form, seed = work.tape, scan.table.forms[form], np.uint64(scan.settings[SET_SEED])
+    source, token = scratch, int(tape[0, TOKEN_NEXT])
+    as_it_is = of_form.digests_prompt != 0 and of_form.first_counts != 0
+    if line[LINE_SAID] == IN_DATA or as_it_is:
+        _, token = _digest_beside(data, tape, scan.table, work, of_form, seed, seed)
+        source = data
+    start = begin_prompt_id(data, tape, asked, scratch, used)
+    end = put_value(source, tape, token, scratch, start)
+    if end < 0:
+        line[LINE_GOLD] = GOLD_UNKNOWN
+        return 0, 0
+    return start, end_prompt_id(scratch, used, start, start, end, has_id, work.patterns)
+
+
+@step
+def _digest_line(scan: Scan, number: int, form: int, rest: Any, id_at: Any) -> None:
+    """Digest what the records of a line depend on; ``id_at`` is the place, start and end of its id."""
+    settings, table, line = scan.settings, scan.table, scan.lines[number]
     place, id_start, id_end = id_at
-    tape, line = work.tape, scan.lines[number]
-    source = data if place == IN_DATA else scan.scratch
+    source = scan.data if place == IN_DATA else scan.scratch
     seed, unseen = np.uint64(settings[SET_SEED]), np.uint64(ROW_UNSEEN)
     value = np.uint64(form)
     if settings[SET_JOIN] != 0 and rest == HAS_ID_ONLY:
         of_id = digest_id(source, id_start, id_end, seed)
-        last = _last_held(held, of_id)
-        value, answer = np.uint64(of_id), held.rows[last, HELD_ANSWER] if last >= 0 else answer
-        line[LINE_HELD] = last
+        value, line[LINE_HELD] = np.uint64(of_id), _last_held(scan.joined, of_id)
     else:
         if settings[SET_JOIN] != 0 or rest >= ID_OF_GOLD:
             value = digest(source, id_start, id_end, seed, value)
-        value = _digest_rest(data, tape, table, table.forms[form], seed, value)
+        value = _digest_rest(scan.data, scan.work.tape, table, table.forms[form], seed, value)
     value = value | unseen if table.forms[form].hides_row != 0 else value & ~unseen
-    if answer == 0 and rest != ID_OF_GOLD and settings[SET_JOIN] == 0:
-        said, _ = _digest_answer(data, tape, table, work, table.forms[form], seed, ~np.uint64(form), False)
-        answer = np.int64(said)
-        if rest > ID_OF_GOLD and answer == 0:
-            rest, asked = ID_OF_GOLD, 0
-    line[LINE_DIGEST], line[LINE_ANSWER], line[LINE_REST] = np.int64(value), answer, rest
-    return rest, asked
+    line[LINE_DIGEST] = np.int64(value)
 
 
 @kernel
@@ -436,23 +522,26 @@ def _project_line(scan: Scan, number: int, plain: int) -> int:
     if settings[SET_IS_GOLD] != 0:
         seed = np.uint64(settings[SET_SEED])
         lines[number, LINE_DIGEST] = digest_id(source, id_start, id_end, seed)
-        said, _ = _digest_answer(data, tape, table, work, table.forms[form], seed, ~np.uint64(form), False)
-        lines[number, LINE_ANSWER] = np.int64(said)
+        shape, token, in_scratch, used = _find_said(data, tape, table, work, form, seed, scratch, used)
+        lines[number, LINE_SHAPE] = np.int64(shape)
+        end = put_gold(scratch if in_scratch else data, tape, token, scratch, used) if token > 0 else used
+        lines[number, LINE_GOLD], lines[number, LINE_REST], state[STATE_USED] = used, end, end
         return SLOW if place == NOWHERE else FIELDS
     rest, asked = _rest_of(data, settings, table, work, form, token, given, place)
-    lines[number, LINE_REST] = rest
-    taken, answer = UNKNOWN, np.int64(0)
-    if rest < ID_OF_GOLD and settings[SET_JOIN] == 0:
-        taken, answer = _take_plain(scan, number, form, used)
-    if taken >= 0:
-        used = taken
-    else:
-        rest, asked = _digest_line(scan, number, form, rest, asked, (place, id_start, id_end), answer)
+    taken, joins = UNKNOWN, settings[SET_JOIN] != 0
+    if rest != ID_OF_GOLD and not joins:
+        taken = _take_said(scan, number, form, used)
+    if rest > ID_OF_GOLD:
+        id_start, id_end = _put_prompt_id(scan, number, form, asked, rest == ID_OF_PROMPT, taken)
+        taken, asked, rest = id_end if id_end > 0 else UNKNOWN, 0, ID_OF_GOLD
+        if taken >= 0:
+            source, place, rest = scratch, IN_SCRATCH, SAYS_MORE
+    if taken < 0:
+        _digest_line(scan, number, form, rest, (place, id_start, id_end))
+        taken = _take_held(scan, number, used) if joins else taken
+    lines[number, LINE_REST], used = rest, max(used, taken)
     if asked > 0:
-        if rest > ID_OF_GOLD:
-            key_end = begin_prompt_id(data, tape, asked, scratch, used)
-        else:
-            key_end = put_prompt(data, tape, asked, source, id_start, id_end, scratch, used)
+        key_end = put_prompt(data, tape, asked, source, id_start, id_end, scratch, used)
         source, place, id_start, id_end, used = scratch, IN_SCRATCH, used, key_end, key_end
     id_hash = np.int64(hash_key(source, id_start, id_end)) if rest < ID_OF_GOLD else np.int64(0)
     for sample in range(n):
@@ -499,16 +588,6 @@ def _score_record(
 
 
 @kernel
-def _room_for(line: Ints, golds: Golds, gold: int, used: int, scratch: Bytes) -> bool:
-    """Whether a line's texts, and those of its gold, fit into the scratch space."""
-    size = SCRATCH_PER_BYTE * (line[LINE_END] - line[LINE_START]) + SCRATCH_PER_LINE
-    if gold >= 0:
-        row = golds.rows[gold]
-        size += 3 * (row[GOLD_TEXT_STOP] - row[GOLD_TEXT_AT]) + row[GOLD_ID_END] - row[GOLD_ID]
-    return bool(used + size <= len(scratch))
-
-
-@kernel
 def _score_line(scan: Scan, line: Ints, stop: int) -> bool:
     """Score the records of a line, up to ``stop``, if its gold is known: then it becomes `FAST`, else it
     stays `FIELDS`. False if there is no room for that."""
@@ -519,9 +598,6 @@ def _score_line(scan: Scan, line: Ints, stop: int) -> bool:
     is_taken = gold >= 0
     if not is_taken:
         gold = _find_gold(golds, line[LINE_DIGEST])
-    of_answer = gold < 0 and line[LINE_ANSWER] != 0
-    if of_answer:
-        gold = _find_gold(golds, line[LINE_ANSWER])
     if gold < 0:
         return True
     used = state[STATE_USED]
@@ -530,11 +606,6 @@ def _score_line(scan: Scan, line: Ints, stop: int) -> bool:
     line[LINE_GOLD], row = gold, golds.rows[gold]
     if line[LINE_REST] >= ID_OF_GOLD and row[GOLD_ID] < row[GOLD_ID_END]:
         id_start, id_end = used, copy(golds.text, row[GOLD_ID], row[GOLD_ID_END], scratch, used)
-        if of_answer:
-            # what is stored with the gold is its JSON, of which the id is a digest, with the prompt
-            begun, begun_end = records[first, RECORD_ID], records[first, RECORD_ID_END]
-            has_id = line[LINE_REST] == ID_OF_PROMPT
-            id_end = end_prompt_id(scratch, begun, begun_end, id_start, id_end, has_id, work.patterns)
         value = np.int64(hash_key(scratch, id_start, id_end))
         used = id_end
         for number in range(first, stop):
@@ -546,7 +617,10 @@ def _score_line(scan: Scan, line: Ints, stop: int) -> bool:
         used = _take_gold(golds, gold, settings, work, scratch, used)
     if used < 0:
         return True
-    gold_text = data if is_taken else golds.text
+    gold_text = golds.text
+    if is_taken:
+        place = line[LINE_SAID]
+        gold_text = data if place == IN_DATA else scratch if place == IN_SCRATCH else scan.joined.text
     for number in range(first, stop):
         done, used = _score_record(
             data, records[number], row[GOLD_TASK], settings, gold_text, work, scratch, used
@@ -554,7 +628,8 @@ def _score_line(scan: Scan, line: Ints, stop: int) -> bool:
         if not done:
             if is_taken:  # by its digests Python prepares its gold, and scores the response
                 number, form = int(records[first, RECORD_LINE]), int(line[LINE_DIGEST])
-                _digest_line(scan, number, form, line[LINE_REST], 0, (IN_DATA, 0, 0), np.int64(0))
+                if line[LINE_SAID] != IN_HELD:
+                    _digest_line(scan, number, form, line[LINE_REST], (IN_DATA, 0, 0))
                 line[LINE_GOLD] = GOLD_UNKNOWN
             return True
     state[STATE_USED] = used
@@ -593,7 +668,7 @@ def scan_lines(scan: Scan) -> int:
         plain = find_outside(data, at, len(data), ord(" "), TILDE)
         row[LINE_START], row[LINE_END] = at, find_byte(data, plain, len(data), LF)
         row[LINE_RECORD], row[LINE_GOLD], row[LINE_HELD] = state[STATE_RECORDS], GOLD_UNKNOWN, UNKNOWN
-        row[LINE_DIGEST], row[LINE_ANSWER], row[LINE_SHAPE] = 0, 0, 0
+        row[LINE_DIGEST], row[LINE_SHAPE] = 0, 0
         # so that there still is room for scoring when its id, its texts and its gold's taxa are there
         spare = 4 * (row[LINE_END] - row[LINE_START]) + SCRATCH_PER_LINE
         if not _room_for(row, scan.golds, -1, state[STATE_USED] + spare, scan.scratch):

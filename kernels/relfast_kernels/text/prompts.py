@@ -13,6 +13,10 @@ from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     ESCAPED,
     INTEGER,
+    LIST,
+    LITERAL,
+    MAX_ID_DIGITS,
+    OBJECT,
     PROMPT_DIGITS,
     PROMPT_ID,
     PROMPT_MARK,
@@ -21,11 +25,13 @@ from relfast_kernels.layouts import (
     STRING,
     TOKEN_END,
     TOKEN_KIND,
+    TOKEN_NEXT,
     TOKEN_START,
 )
+from relfast_kernels.text.ascii import BACKSLASH, HYPHEN, WHITE
 from relfast_kernels.text.blake2b import blake2b
-from relfast_kernels.text.find import copy, hash_text, hexadecimal
-from relfast_kernels.text.json_scan import put_json, put_text
+from relfast_kernels.text.find import copy, find_byte, hash_text, hexadecimal
+from relfast_kernels.text.json_scan import named, put_json, put_text
 
 Bytes = npt.NDArray[np.uint8]
 Tape = npt.NDArray[np.int64]
@@ -38,6 +44,7 @@ _QUOTE: Final = ord('"')
 _OPEN, _COMMA, _CLOSE = ord("["), ord(","), ord("]")
 _ZERO, _NINE, _A, _N = ord("0"), ord("9"), ord("a"), ord("n")
 _FIRST_NON_ASCII: Final = 0x80
+_MOST_MEMBERS: Final = 32
 _ID_BITS: Final = np.uint64(0xFFFF_FFFF)
 
 IS_ID, IS_COUNTER, MAY_BE_COUNTER = 0, 1, 2
@@ -114,6 +121,61 @@ def end_prompt_id(
         at = _put_digit(scratch, _put_digit(scratch, at, byte >> 4), byte & 15)
     scratch[at] = _QUOTE
     return at + 1
+
+
+@kernel
+def put_value(data: Bytes, tape: Tape, token: int, out: Bytes, to: int) -> int:
+    """Write a value as orjson writes what it has read of it; the offset after it, or -1 if that may differ in
+    more than blanks and escapes: numbers with a point or many digits, members of one name."""
+    is_text = tape[token, TOKEN_KIND] <= ESCAPED
+    at = tape[token, TOKEN_START] - (1 if is_text else 0)
+    for k in range(token, tape[token, TOKEN_NEXT]):
+        kind, start, end = tape[k, TOKEN_KIND], tape[k, TOKEN_START], tape[k, TOKEN_END]
+        to = _put_signs(data, at, start - 1 if kind <= ESCAPED else start, out, to)
+        at = end
+        if kind == OBJECT or kind == LIST:
+            if kind == OBJECT and _repeats_name(data, tape, k):
+                return -1
+            at = start
+        elif kind == ESCAPED:
+            to, at = put_json(data, start, end, out, to), end + 1
+        elif kind == STRING:
+            if find_byte(data, start, end, BACKSLASH) < end:
+                return -1  # a name
+            to, at = copy(data, start - 1, end + 1, out, to), end + 1
+        elif data[start] >= _A if kind == LITERAL else kind == INTEGER and end - start <= MAX_ID_DIGITS:
+            if data[start] == HYPHEN:
+                return -1  # -0 is 0
+            to = copy(data, start, end, out, to)
+        else:
+            return -1
+    return _put_signs(data, at, at if is_text else tape[token, TOKEN_END], out, to)
+
+
+@kernel
+def _put_signs(data: Bytes, at: int, end: int, out: Bytes, to: int) -> int:
+    """Write what stands between values, without blanks."""
+    for k in range(at, end):
+        if not WHITE[data[k]]:
+            out[to] = data[k]
+            to += 1
+    return to
+
+
+@kernel
+def _repeats_name(data: Bytes, tape: Tape, token: int) -> bool:
+    """Whether two members of an object have one name, or it has very many members."""
+    n = 0
+    at = token + 1
+    while at < tape[token, TOKEN_NEXT]:
+        n += 1
+        if (
+            n > _MOST_MEMBERS
+            or named(data, tape, token, data, tape[at, TOKEN_START], tape[at, TOKEN_END]) != at + 1
+        ):
+            return True
+        at = tape[at + 1, TOKEN_NEXT]
+    return False
 
 
 @kernel

@@ -13,6 +13,7 @@ from relfast_kernels.layouts import (
     C1,
     CORRECT,
     CUTS,
+    ESCAPED,
     FOUND,
     GOLD_VALUE_SHIFT,
     INTEGER,
@@ -37,9 +38,9 @@ from relfast_kernels.layouts import (
     TOKEN_START,
 )
 from relfast_kernels.text.answers import OUTSIDE, SEVERAL, find_value
-from relfast_kernels.text.ascii import GREATER, HASH, LESS, ZERO
+from relfast_kernels.text.ascii import BRACE_CLOSE, BRACE_OPEN, COMMA, GREATER, HASH, LESS, ZERO
 from relfast_kernels.text.characters import behind_word, digit_at, is_word, skip_white
-from relfast_kernels.text.find import find_byte, find_digit, find_word, same_as
+from relfast_kernels.text.find import copy, find_byte, find_digit, find_word, same_as
 from relfast_kernels.text.layouts import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE, Response, Room, Work
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_b import (
@@ -255,6 +256,29 @@ def gold_tag(data: Bytes, start: int, end: int) -> int:
 _TARGET, _LABEL, _TAXA, _YES, _NO = (
     np.frombuffer(word, np.uint8) for word in (b"target", b"label", b"taxa", b"Yes", b"No")
 )
+
+
+@kernel
+def put_gold(data: Bytes, tape: Ints, token: int, out: Bytes, to: int) -> int:
+    """Write those members of an object that `read_gold` reads, as an object; the offset after it."""
+    first = to
+    at = token + 1
+    while at < tape[token, TOKEN_NEXT]:
+        start, end = tape[at, TOKEN_START], tape[at, TOKEN_END]
+        value, at = at + 1, int(tape[at + 1, TOKEN_NEXT])
+        if (
+            same_as(data, start, end, _TARGET)
+            or same_as(data, start, end, _LABEL)
+            or same_as(data, start, end, _TAXA)
+        ):
+            quote = 1 if tape[value, TOKEN_KIND] <= ESCAPED else 0
+            out[to] = COMMA if to > first else BRACE_OPEN
+            to = copy(data, start - 1, tape[value, TOKEN_END] + quote, out, to + 1)
+    if to == first:
+        out[to] = BRACE_OPEN
+        to += 1
+    out[to] = BRACE_CLOSE
+    return to + 1
 
 
 @kernel

@@ -7,6 +7,7 @@ import ctypes
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
+import orjson
 from relfast_kernels.layouts import (
     LINE_COLUMNS,
     RECORD_COLUMNS,
@@ -26,7 +27,7 @@ from relfast.engine.columns.text_table import TextTable
 from relfast.engine.job import Job
 from relfast.formats.paths import follow
 from relfast.formats.reading import gold_of
-from relfast.json_text import decode_object
+from relfast.json_text import decode_object, decode_text
 from relfast.support.system import lazy_memory
 from relfast.tasks.text_scorer import PreparedGolds, in_rows, numbers, work_space
 
@@ -52,20 +53,12 @@ def has_large_integer(text: bytes) -> bool:
 
 
 class SaidGold(NamedTuple):
-    """Task and answer as a row names them, whether ids of such rows are digests of that very answer, and
-    whether the answer is an object that stands in the row as it is."""
+    """Task and answer as a row names them, and whether the answer is the object, or the text of one, that the
+    kernel finds in the row."""
 
     task: Any
     answer: Any
-    is_digested: bool
     is_plain: bool
-
-
-def _holds(value: Any, sought: Any) -> bool:
-    """Whether a decoded value is an object, or has it somewhere in it."""
-    if isinstance(value, dict):
-        return value is sought or any(_holds(inner, sought) for inner in value.values())
-    return isinstance(value, list) and any(_holds(inner, sought) for inner in value)
 
 
 class Projection:
@@ -102,9 +95,7 @@ class Projection:
         )
         self._outlining: Any = Outline(data=b"", out=self._out, table=table, work=work)
 
-    def scan(
-        self, data: bytes, n_lines: int, first_index: int = 0, chosen: str | None = None
-    ) -> ScannedBlock:
+    def scan(self, data: Any, n_lines: int, first_index: int = 0, chosen: str | None = None) -> ScannedBlock:
         """Read the first ``n_lines`` lines of a block, and score the responses whose gold is known. The
         result is valid until the next block is scanned. ``chosen`` is the filter of lm-evaluation-harness."""
         context = self.context
@@ -134,13 +125,18 @@ class Projection:
             else:
                 self.grow_scratch()
 
+    @property
+    def used(self) -> int:
+        """Bytes of the scratch space that the last scan has filled."""
+        return self._state[STATE_USED]
+
     def grow_scratch(self) -> None:
         """Double the room for texts; those of the block remain."""
         scratch = lazy_memory(2 * len(self.scratch))
         ctypes.memmove(scratch, self.scratch, self._state[STATE_USED])
         self.scratch = self.context.scratch = scratch
 
-    def gold_in(self, data: bytes | ctypes.Array[ctypes.c_char], start: int, end: int) -> SaidGold | None:
+    def gold_in(self, data: bytes, start: int, end: int) -> SaidGold | None:
         """Task and answer that the line data[start:end] names, as an `Entry` has them; nothing else of it is
         decoded. None if Python must read the line to tell."""
         asked = self._outlining
@@ -162,7 +158,10 @@ class Projection:
                 task = follow(row, self._map["task"])
             if "answer" in self._map:
                 answer = follow(row, self._map["answer"])
+            found = asked.found.gold
+            stands = orjson.loads(data[found.start : found.end]) if found.end else None
         except Exception:  # the line will be scored the ordinary way, which reports the error in a row
             return None
-        is_plain = type(answer) is dict and _holds(row, answer)
-        return SaidGold(task, answer, self._table.digests[form], is_plain)
+        said = decode_text(answer) if isinstance(answer, str) else answer
+        is_plain = type(said) is dict and said == (decode_text(stands) if isinstance(stands, str) else stands)
+        return SaidGold(task, answer, is_plain)

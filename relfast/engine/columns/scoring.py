@@ -25,7 +25,7 @@ from relfast.engine.columns.blocks import Detours, batched
 from relfast.engine.columns.gold_records import GoldRecords
 from relfast.engine.columns.rows import entry_of, records_of
 from relfast.engine.job import Job
-from relfast.errors import RelfastError
+from relfast.errors import ReadError, RelfastError
 from relfast.formats import Entry
 from relfast.json_text import Undecodable, decode_object, is_plain, once_decoded
 from relfast.records import Outcome, Place, Record, Score, Verdict, timed_out_verdict, unscored
@@ -341,6 +341,8 @@ class Scoring:
             job = job or self.job
             entry = row if isinstance(row, Entry) else entry_of(row, job)
             return list(islice(records_of(entry, index, job, self.gold, chosen), most))
+        except ReadError:  # a file of --data has changed
+            raise
         except Exception as error:
             # a dialect failed on something unexpected in the row: its output row says so, the run goes on
             return [unscored(index, None, None, 0, "invalid_record", type(error).__name__, str(error))]

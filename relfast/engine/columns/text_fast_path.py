@@ -1,11 +1,11 @@
 """The fast path for lines: it finds ids and responses, and makes the rows of the text tasks (REL-A, B1, C1),
 from a block's bytes without decoding the JSON of each line.
 
-The kernel `relfast_kernels.text` finds ids and responses in lines of all dialects (`projection`), and makes
-digests of task and answer and of all other fields, which stand for the gold. The gold of the first line with
-a digest is prepared (`text_gold`). Responses in all lines with that digest are scored in place, and their
-rows written from templates (`text_rows`), which are made with the code that makes all other rows, so that the
-bytes are equal. All other lines are scored the ordinary way, and their rows put in order.
+The kernel `relfast_kernels.text` finds ids and responses in lines of all dialects (`projection`), and reads
+gold where it stands in lines of a shape that Python has seen. Elsewhere a digest of all other fields stands
+for the gold, which is prepared from the first line with that digest (`text_gold`). Responses are scored in
+place, and their rows written from templates (`text_rows`), which are made with the code that makes all other
+rows, so that the bytes are equal. All other lines are scored the ordinary way, and their rows put in order.
 The fast path is used only if its machine code has been compiled."""
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
     BLANK,
     FAST,
-    LINE_ANSWER,
     LINE_COLUMNS,
     LINE_DIGEST,
     LINE_HELD,
@@ -64,7 +63,7 @@ def runs(start: int, stop: int, without: Sequence[int]) -> Iterator[tuple[int, i
 
 
 MOST_REFUSED: Final = 1 << 16
-_LEARNT: Final = (LINE_DIGEST, LINE_ANSWER, LINE_REST, LINE_HELD, LINE_SHAPE)
+_LEARNT: Final = (LINE_DIGEST, LINE_REST, LINE_HELD, LINE_SHAPE)
 
 
 class TextFastPath:
@@ -76,7 +75,7 @@ class TextFastPath:
         job = scoring.job
         self._projection, self._golds = Projection(job, functions, scoring.gold.held), Golds(job)
         self._refused: set[int] = set()
-        """Digests of lines, or of tasks and answers, whose gold cannot be shared with other lines."""
+        """Digests of lines, or of shapes, whose gold cannot be shared with other lines."""
         for setting, value in (
             (SET_STRIP, job.options.strip_reasoning),
             (SET_DETAILS, job.details),
@@ -123,20 +122,13 @@ class TextFastPath:
         added: set[int] = set()
         for number in numbers:
             at = LINE_COLUMNS * number
-            digest, answer, rest, held, shape = (columns[at + k] for k in _LEARNT)
-            if digest in self._refused or digest in added or answer in added:
+            digest, rest, held, shape = (columns[at + k] for k in _LEARNT)
+            if digest in self._refused or digest in added:
                 continue
             if shape and shape not in before and shape not in self._refused:
                 if shape in known or self._golds.add_shape(shape, self._gold_in(block, number, held)):
                     continue
                 self._refuse(shape)
-            if answer and answer not in self._refused:
-                said = self._golds.add_answer(answer, self._gold_in(block, number, held))
-                if said is not None:
-                    self._known.keep(answer, said, 0)
-                    added.add(answer)
-                    continue
-                self._refuse(answer)
             record = self._known.gold_of(block, number, columns[at + LINE_RECORD])
             if record is not None and self._golds.add(digest, record, rest):
                 added.add(digest)

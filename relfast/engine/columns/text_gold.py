@@ -12,10 +12,8 @@ from relfast_kernels.layouts import (
     GOLD_MEMBERS,
     HAS_ID_ONLY,
     ID_OF_GOLD,
-    LINE_ANSWER,
     LINE_COLUMNS,
     LINE_DIGEST,
-    LINE_GOLD,
     LINE_KIND,
     LINE_RECORD,
     LINE_REST,
@@ -33,7 +31,6 @@ from relfast.engine.columns.scoring import Scoring
 from relfast.engine.columns.text_block import ScannedBlock, id_of
 from relfast.engine.job import Job
 from relfast.formats import Entry
-from relfast.formats.paths import MISSING
 from relfast.json_text import decode_object
 from relfast.records import Record, Score, SharedGold
 from relfast.stats.samples import key_of
@@ -70,8 +67,8 @@ class Taken(NamedTuple):
 
 
 class KnownGold:
-    """Golds, as records without a response, by the kernel's digests of lines or of tasks and answers. When it
-    is full it forgets them all."""
+    """Golds, as records without a response, by the kernel's digests of lines. When it is full it forgets them
+    all."""
 
     def __init__(self, scoring: Scoring, limit: int = MAX_BYTES) -> None:
         self._scoring = scoring
@@ -117,11 +114,7 @@ class KnownGold:
         looked_at = TASKS[record.task].row_fields
         if looked_at and (digest & ROW_UNSEEN or not set(looked_at).issubset(GOLD_MEMBERS)):
             return
-        self.keep(digest, record, len(line))
-
-    def keep(self, digest: int, record: Record, size: int) -> None:
-        """Keep a gold, whose content takes ``size`` bytes."""
-        size += _RECORD_BYTES
+        size = len(line) + _RECORD_BYTES
         if self._size + size > self._limit:
             self.golds.clear()
             self._size = 0
@@ -142,8 +135,6 @@ class KnownGold:
             fields = lines[place + LINE_KIND] == FIELDS
             known = self.golds.get(lines[place + LINE_DIGEST]) if fields else None
             is_of_gold = known is not None and lines[place + LINE_REST] >= ID_OF_GOLD
-            if known is None and fields and lines[place + LINE_GOLD] >= 0:
-                known = self.golds.get(lines[place + LINE_ANSWER])
             index = block.first_index + number
             if known is None:
                 entries += self._scoring.records_of_line(block.line(number), index, block.chosen)
@@ -208,8 +199,8 @@ class Golds:
 
     def add_shape(self, digest: int, said: SaidGold | None) -> bool:
         """Let the kernel read gold from all lines of this shape, one of which names task and answer so; False
-        if their task depends on the answer, or their gold on more than that."""
-        if said is None or not said.is_plain or (said.task in (MISSING, None) and not self._job.task):
+        if it stands elsewhere, or depends on more than these."""
+        if said is None or not said.is_plain:
             return False
         number = self._number_of(Entry(task=said.task, answer=said.answer))
         if number < 0 or not self._enter(digest, self._prepared.add(number, b"")):
@@ -227,22 +218,6 @@ class Golds:
         number = NUMBERS.get(task.name, -1) if task is not None and self._reads else -1
         needs_question = number >= 0 and TASK_BY_NUMBER[number][1].strict_gold is not None
         return -1 if needs_question and self._job.options.strict else number
-
-    def add_answer(self, digest: int, said: SaidGold | None) -> Record | None:
-        """Add a gold under the digest of the task and answer that a line names; a record with these. None if
-        responses of that task are not read here, or compared with more than that, or there is no room."""
-        if said is None:
-            return None
-        entry = Entry(task=said.task, answer=said.answer)
-        number = self._number_of(entry)
-        try:
-            # rows without an id of their own have a digest of this and their prompt
-            whole = b"" if self._job.data else orjson.dumps(said.answer if said.is_digested else entry.answer)
-        except Exception:  # the lines are scored the ordinary way, which reports the error in rows
-            return None
-        if number < 0 or not self._enter(digest, self._prepared.add(number, gold_text(entry.answer), whole)):
-            return None
-        return Record(0, None, TASK_BY_NUMBER[number][0].name, entry.answer, "")
 
     def add(self, digest: int, record: Record, rest: int) -> bool:
         """Add a record's gold under a digest, with its prompt's key if the digest includes it (`ID_OF_GOLD`);

@@ -64,8 +64,7 @@ def can_hold(field_map: Mapping[str, str]) -> bool:
 
 class TextTable:
     """The steps in memory, for a job of which `can_hold` is true. ``view`` is what the kernel gets, ``forms``
-    are the forms by their numbers there, with those of which ids are digests of prompt and answer
-    (``digests``)."""
+    are the forms by their numbers there."""
 
     def __init__(self, job: Job) -> None:
         self._map = {field: paths.users_steps(paths.names_in(path)) for field, path in job.field_map.items()}
@@ -75,9 +74,8 @@ class TextTable:
         self._rows = {name: array("q") for name in Table.held if name not in ("names", "fields")}
         self.forms = steps.forms_of(job.dialect)
         answer_is_digested = not {"id", "answer"} & {*self._map}
-        self.digests = [answer_is_digested and len(form.digested) == 1 for form in self.forms]
-        for form, digests in zip(self.forms, self.digests, strict=True):
-            self._put_form(form, digests)
+        for form in self.forms:
+            self._put_form(form, answer_is_digested and len(form.digested) == 1)
         for way in steps.ways_of(job.dialect, mapped="response" in self._map):
             conditions = self._add("conditions", [self._condition(each) for each in way.conditions])
             members = self._add("numbers", [[self._member(name)] for name in sorted(way.members)])

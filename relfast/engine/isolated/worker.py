@@ -64,7 +64,7 @@ record hangs are kept, and their callers go on."""
 @cache
 def gold_of(paths: tuple[str, ...], longest: int) -> GoldRecords:
     """The gold records of ``--data``. If the fork server has read them, its workers share that memory."""
-    return read_gold(paths, longest)
+    return read_gold(paths, longest, in_files=True)
 
 
 class KernelGuard:

@@ -15,9 +15,9 @@ from zlib import crc32
 from relfast_kernels.compiled import native
 
 from relfast.engine.columns.blocks import Block, Fault
-from relfast.engine.columns.gold_records import GoldRecords
+from relfast.engine.columns.gold_records import GoldRecords, HeldRecords
 from relfast.engine.files.io import parquet
-from relfast.engine.files.io.sources import Source, iterate_lines
+from relfast.engine.files.io.sources import Source, find_sources, pieces_of
 from relfast.engine.job import MAX_LINE_BYTES
 from relfast.errors import Damaged, InputError, ReadError, told_of
 
@@ -327,18 +327,21 @@ def cut_parquet(path: str, max_line: int, groups: slice = slice(None)) -> Iterat
                 at += n
 
 
-def read_gold(paths: Sequence[str], longest: int = MAX_LINE_BYTES) -> GoldRecords:
+def read_gold(paths: Sequence[str], longest: int = MAX_LINE_BYTES, *, in_files: bool = False) -> GoldRecords:
     """The gold records of ``--data``, by id; if several have the same id, the last counts. ``longest`` is the
-    most bytes that a line may have.
+    most bytes that a line may have. ``in_files``: plain files stay open and must not change, for a run.
 
     Raises
     ------
     InputError
         A file cannot be read, a line is no record with an id, or there is no record at all.
     """
-    gold = GoldRecords(native.find("text") if paths else None)
+    functions = native.find("text") if paths else None
+    gold = GoldRecords() if functions is None else HeldRecords(functions)
     for path in paths:
-        gold.read(iterate_lines(path, longest), path)
+        sources = find_sources([path])
+        plain = (each.path if in_files and each.seekable else None for each in sources)
+        gold.read(path, zip(map(pieces_of, sources), plain, strict=True), longest)
     if paths and not gold:
         raise InputError("no gold record in it", file=" ".join(paths))
     return gold

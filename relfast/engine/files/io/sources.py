@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
@@ -213,8 +214,26 @@ def lines_of(source: Source, longest: int = MAX_LINE_BYTES) -> Generator[bytes]:
     InputError
         The input cannot be read to its end.
     """
+    with _opened(source) as stream:
+        yield from stream.lines(longest)
+
+
+def pieces_of(source: Source) -> Iterator[bytes]:
+    """The bytes of an input's lines, each with its end, in pieces of any size; errors as in `lines_of`."""
+    last = b"\n"
+    with _opened(source) as stream:
+        for piece in stream.pieces:
+            last = piece or last
+            yield piece
+    if not last.endswith(b"\n"):
+        yield b"\n"
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[Stream]:
+    """The stream of an input; what is wrong with it becomes an `InputError`."""
     try:
         with told_of(source.path, ReadError), source.open() as stream:
-            yield from stream.lines(longest)
+            yield stream
     except Damaged as error:
         raise InputError(str(error), file=source.path) from None
