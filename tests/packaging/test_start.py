@@ -56,5 +56,5 @@ def test_what_few_runs_need_is_not_loaded(tmp_path: Path) -> None:
     done = python("-X", "importtime", "-m", "relfast", "score", dump, "--workers", 1, "-q")
     assert done.returncode == 0
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "|" in line}
-    assert "relfast.engine.files.run" in loaded
+    assert "relfast.engine.files.score_files" in loaded
     assert not loaded & NOT_NEEDED
