@@ -31,10 +31,12 @@ GOLD_SIZE: Final = 4
 
 
 class Work(Struct):
-    """Work space of a scan: ``tape``, tokens; tokens of ``samples`` and of what paths lead to (``found``);
-    the ``gold`` of a row; and of two sets of taxa ``spans`` and ``slots``."""
+    """Work space of a scan: ``tape``, tokens of a line, and those of a gold that it says in a text or is
+    joined with (``said``); tokens of ``samples`` and of what paths lead to (``found``); the ``gold`` of a
+    row; and of two sets of taxa ``spans`` and ``slots``."""
 
     tape: Ints = Array(Int, MAX_TOKENS, TOKEN_COLUMNS)
+    said: Ints = Array(Int, MAX_TOKENS, TOKEN_COLUMNS)
     samples: Ints = Array(Int, 2 * MAX_TOKENS)
     found: Ints = Array(Int, 2 * MAX_TOKENS)
     gold: Ints = Array(Int, GOLD_SIZE)

@@ -211,32 +211,38 @@ def _digest_beside(
 
 
 @kernel
-def _object_in(data: Bytes, tape: Ints, token: int, scratch: Bytes, used: int) -> Any:
-    """The token of the object that a text holds, which is in the scratch space then, and from where on that
-    is free; 0 if the text is no JSON that `relfast.json_text.decode_text` reads exactly."""
-    end = put_text(data, tape[token, TOKEN_START], tape[token, TOKEN_END], scratch, used)
-    first = int(tape[0, TOKEN_NEXT])
-    last = tokenise(scratch, used, end, tape, first) if is_utf8(scratch, used, end) else -1
-    for k in range(first, last):
-        size = tape[k, TOKEN_END] - tape[k, TOKEN_START]
-        if tape[k, TOKEN_KIND] == FLOAT or (tape[k, TOKEN_KIND] == INTEGER and size > MAX_ID_DIGITS):
-            return 0, used
-    return (first, end) if last > first else (0, used)
+def _object_in(data: Bytes, token: int, work: Work, scratch: Bytes, used: int) -> int:
+    """Read the object that a text holds into ``work.said``; the offset after it in the scratch space, or -1
+    if the text is no JSON that `relfast.json_text.decode_text` reads exactly."""
+    tape, said = work.tape, work.said
+    end = int(put_text(data, tape[token, TOKEN_START], tape[token, TOKEN_END], scratch, used))
+    n = tokenise(scratch, used, end, said, 0) if is_utf8(scratch, used, end) else -1
+    for k in range(n):
+        size = said[k, TOKEN_END] - said[k, TOKEN_START]
+        if said[k, TOKEN_KIND] == FLOAT or (said[k, TOKEN_KIND] == INTEGER and size > MAX_ID_DIGITS):
+            return -1
+    return end if n > 0 else -1
 
 
 @kernel
 def _find_said(
-    data: Bytes, tape: Ints, table: Table, work: Work, form: int, seed: np.uint64, scratch: Bytes, used: int
+    data: Bytes, table: Table, work: Work, form: int, seed: np.uint64, scratch: Bytes, used: int
 ) -> Any:  # fmt: skip
-    """The gold that a row says: the digest (uint64) of its shape, its token, whether this is of a text in the
-    scratch space, and from where on that is free; digest and token are 0 if there is none."""
+    """The gold that a row says: the digest (uint64) of its shape, or 0: there is none; its token, whether
+    this is of ``work.said``, of a text in the scratch space, and from where on that is free."""
+    tape = work.tape
     shape, token = _digest_beside(data, tape, table, work, table.forms[form], seed, ~np.uint64(form))
-    in_scratch = token > 0 and tape[token, TOKEN_KIND] != OBJECT
-    if in_scratch:
-        token, used = _object_in(data, tape, token, scratch, used)
     if token == 0:
         return np.uint64(0), 0, False, used
-    shape = _digest_keys(scratch if in_scratch else data, tape, token, seed, shape)
+    in_scratch = tape[token, TOKEN_KIND] != OBJECT
+    if in_scratch:
+        end = _object_in(data, token, work, scratch, used)
+        if end < 0:
+            return np.uint64(0), 0, False, used
+        token, used = 0, end
+        shape = _digest_keys(scratch, work.said, token, seed, shape)
+    else:
+        shape = _digest_keys(data, tape, token, seed, shape)
     return (shape & ~np.uint64(ROW_UNSEEN)) | np.uint64(_ONE), token, in_scratch, used
 
 
@@ -411,13 +417,15 @@ def _take_said(scan: Scan, number: int, form: int, used: Any) -> Any:
     scratch space is free then, or `UNKNOWN`. In place of its digest the line gets its form."""
     data, work, settings, line = scan.data, scan.work, scan.settings, scan.lines[number]
     seed, scratch = np.uint64(settings[SET_SEED]), scan.scratch
-    shape, token, in_scratch, used = _find_said(data, work.tape, scan.table, work, form, seed, scratch, used)
+    shape, token, in_scratch, used = _find_said(data, scan.table, work, form, seed, scratch, used)
     line[LINE_SHAPE] = np.int64(shape)
-    gold = _find_gold(scan.golds, int(np.int64(shape))) if token > 0 else GOLD_UNKNOWN
+    gold = _find_gold(scan.golds, int(np.int64(shape))) if shape != 0 else GOLD_UNKNOWN
     if gold < 0:
         return UNKNOWN
-    task, source = scan.golds.rows[gold, GOLD_TASK], scratch if in_scratch else data
-    taken = int(read_gold(source, work.tape, token, task, settings, work, scratch, used))
+    task, source, tape = scan.golds.rows[gold, GOLD_TASK], data, work.tape
+    if in_scratch:
+        source, tape = scratch, work.said
+    taken = int(read_gold(source, tape, token, task, settings, work, scratch, used))
     if taken >= 0:
         line[LINE_GOLD], line[LINE_DIGEST], line[LINE_SAID] = (
             gold,
@@ -439,13 +447,12 @@ def _take_held(scan: Scan, number: int, used: Any) -> Any:
     gold = _find_gold(scan.golds, int(row[HELD_SHAPE]))
     if gold < 0:
         return UNKNOWN
-    token = int(work.tape[0, TOKEN_NEXT])
     start, end = row[HELD_GOLD], row[HELD_GOLD_END]
     has_room = _room_for(line, scan.golds, GOLD_UNKNOWN, used + 3 * (end - start), scan.scratch)
-    if not has_room or tokenise(held.text, start, end, work.tape, token) < 0:
+    if not has_room or tokenise(held.text, start, end, work.said, 0) < 0:
         return UNKNOWN
     task = scan.golds.rows[gold, GOLD_TASK]
-    taken = int(read_gold(held.text, work.tape, token, task, scan.settings, work, scan.scratch, used))
+    taken = int(read_gold(held.text, work.said, 0, task, scan.settings, work, scan.scratch, used))
     if taken >= 0:
         line[LINE_GOLD], line[LINE_SAID] = gold, IN_HELD
     return taken
@@ -460,13 +467,13 @@ def _put_prompt_id(scan: Scan, number: int, form: int, asked: int, has_id: bool,
     if used < 0:
         return 0, 0
     tape, of_form, seed = work.tape, scan.table.forms[form], np.uint64(scan.settings[SET_SEED])
-    source, token = scratch, int(tape[0, TOKEN_NEXT])
+    source, of_gold, token = scratch, work.said, 0
     as_it_is = of_form.digests_prompt != 0 and of_form.first_counts != 0
     if line[LINE_SAID] == IN_DATA or as_it_is:
         _, token = _digest_beside(data, tape, scan.table, work, of_form, seed, seed)
-        source = data
+        source, of_gold = data, tape
     start = begin_prompt_id(data, tape, asked, scratch, used)
-    end = put_value(source, tape, token, scratch, start)
+    end = put_value(source, of_gold, token, scratch, start)
     if end < 0:
         line[LINE_GOLD] = GOLD_UNKNOWN
         return 0, 0
@@ -522,9 +529,12 @@ def _project_line(scan: Scan, number: int, plain: int) -> int:
     if settings[SET_IS_GOLD] != 0:
         seed = np.uint64(settings[SET_SEED])
         lines[number, LINE_DIGEST] = digest_id(source, id_start, id_end, seed)
-        shape, token, in_scratch, used = _find_said(data, tape, table, work, form, seed, scratch, used)
-        lines[number, LINE_SHAPE] = np.int64(shape)
-        end = put_gold(scratch if in_scratch else data, tape, token, scratch, used) if token > 0 else used
+        shape, token, in_scratch, used = _find_said(data, table, work, form, seed, scratch, used)
+        lines[number, LINE_SHAPE], end = np.int64(shape), used
+        if in_scratch:
+            end = put_gold(scratch, work.said, token, scratch, used)
+        elif shape != 0:
+            end = put_gold(data, tape, token, scratch, used)
         lines[number, LINE_GOLD], lines[number, LINE_REST], state[STATE_USED] = used, end, end
         return SLOW if place == NOWHERE else FIELDS
     rest, asked = _rest_of(data, settings, table, work, form, token, given, place)
