@@ -15,12 +15,15 @@ from relfast_kernels.layouts import (
     LINE_END,
     LINE_GOLD,
     LINE_KIND,
+    LINE_RECORD,
     LINE_START,
     NOWHERE,
     RECORD_COLUMNS,
     RECORD_ID,
     RECORD_ID_END,
     RECORD_ID_PLACE,
+    RECORD_TEXT,
+    RECORD_TEXT_END,
 )
 
 from relfast.stats.samples import read_key
@@ -92,6 +95,17 @@ class ScannedBlock:
         """The bytes of a line, without its line end."""
         start, end = self.span(number)
         return self.data[start:end]
+
+    def beside_responses(self, number: int) -> bytes:
+        """The bytes of a line but those of its responses' texts."""
+        records = memoryview(self.records).cast("B").cast("q")
+        first, last = (self.lines[at * LINE_COLUMNS + LINE_RECORD] for at in (number, number + 1))
+        at, end = self.span(number)
+        parts = []
+        for row in range(first * RECORD_COLUMNS, last * RECORD_COLUMNS, RECORD_COLUMNS):
+            parts.append(self.data[at : records[row + RECORD_TEXT]])
+            at = records[row + RECORD_TEXT_END]
+        return b"".join([*parts, self.data[at:end]])
 
 
 def id_of(

@@ -97,7 +97,7 @@ class KnownGold:
             entry = Entry(id_of(texts, records, first)[0], row=_NO_MORE)
         else:
             line = block.line(number)
-            if has_large_integer(line):
+            if has_large_integer(block.beside_responses(number)):
                 return
             try:
                 entry = entry_of(decode_object(line, EXACT_FIELDS), job)
