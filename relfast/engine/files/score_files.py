@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -105,10 +105,8 @@ def score_files(
         raise
     finally:
         writer.close()
-    if found.rows > 1:  # for one row it is not worth the 25 ms
-        from relfast_kernels.compiled import native
-
-        native.tell_missing()
+    if found.rows > 1:  # for one row it is not worth the milliseconds
+        _tell_missing(found.tasks, state)
     found.output = output
     found.notes += [*notes, *writer.grown, *inputs.growing()]
     if lengths:
@@ -120,6 +118,17 @@ def score_files(
         tell(line)
     tell(f"{found.rows:,} rows in {found.seconds} s")
     return found
+
+
+def _tell_missing(tasks: Iterable[str], state: Progress) -> None:
+    """Say which kernels of a run's tasks ran as plain Python."""
+    from relfast_kernels.compiled import native
+
+    units = {unit for name in tasks if name in TASKS for unit, _ in TASKS[name].plain_seconds}
+    if state.n_fast:
+        units.discard("text")  # its kernel has read lines
+    if missing := [unit for unit in native.UNITS if unit in units and not native.is_built(unit)]:
+        native.tell_missing(missing)
 
 
 @dataclass(slots=True, repr=False, eq=False)
