@@ -116,7 +116,7 @@ FILES: dict[str, list[Any] | bytes] = {
     "stranger.jsonl": [{"question": "Who?"}],
     "golds.jsonl": [without("response")],
     "predicted.jsonl": [{"prompt": "user\nHow many panels are there?\nassistant\n", "predict": "Answer 4", "label": "4"}],
-    "asking.jsonl": [without("response", question="How many panels are there?")],
+    "asking.jsonl": b"\n" + json.dumps(without("response", question="How many panels are there?")).encode(),
     "numbered.jsonl": [without("response", id="7", question="How many panels are there?")],
     "listed.json": json.dumps([RECORD]).encode(),
     "printed.json": json.dumps(RECORD, indent=2).encode(),

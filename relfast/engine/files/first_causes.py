@@ -158,11 +158,12 @@ def _suggest(
 def _explain_gold(cause: Cause, job: Job, rows: Sequence[Mapping[str, Any]]) -> None:
     """Advise where in the rows an id of ``--data`` may be, or the question of one of its records, or else
     show some ids of ``--data``."""
-    golds = [
-        read_row(record, "auto")
+    lines = (
+        line
         for path in job.data
-        for record in map(decode_object, islice(iterate_lines(path, job.max_line_bytes), _FAR))
-    ]
+        for line in islice(filter(bytes.strip, iterate_lines(path, job.max_line_bytes)), _FAR)
+    )
+    golds = [read_row(decode_object(line), "auto") for line in lines]
     ids = [str(gold.id) for gold in golds]
     entry = entry_of(rows[0], job)
     if entry.numbered and str(entry.id) in ids:
