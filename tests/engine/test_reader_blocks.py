@@ -46,6 +46,7 @@ BLOCK, LINES = 64, 7
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "BLOCK_BYTES", BLOCK)
+    monkeypatch.setattr(reader, "_READ_BYTES", BLOCK // 2)
     monkeypatch.setattr(reader, "BLOCK_LINES", LINES)
 
 

@@ -7,7 +7,7 @@ resumed run writes the same bytes as an uninterrupted one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from itertools import chain
 from typing import Final
 from zlib import crc32
@@ -41,24 +41,27 @@ a larger one (pandas puts a million rows into one group), so the parent reads it
 BLOCK_LINES: Final = 16_384
 """Most lines in a block, so that a block of short lines does not have too many."""
 
+_READ_BYTES: Final = 1 << 18
+"""Bytes of a file that are looked at together: they stay in the processor's cache."""
+
 _PROBE_BYTES: Final = 1 << 14
 _LONG_LINE: Final = 500
 
 
-def lines_in(buffer: bytearray, length: int) -> int:
-    """Number of line ends in the first ``length`` bytes.
+def lines_in(buffer: bytes | bytearray, start: int, end: int) -> int:
+    """Number of line ends in buffer[start:end].
 
-    ``bytearray.count`` looks at each byte (3 GB/s). If lines are long, it is three times as fast to go from
-    line end to line end by `find`, which is memchr.
+    ``count`` looks at each byte (3 GB/s). If lines are long, it is three times as fast to go from line end to
+    line end by `find`, which is memchr.
     """
-    if buffer.count(b"\n", 0, min(length, _PROBE_BYTES)) > _PROBE_BYTES // _LONG_LINE:
-        return buffer.count(b"\n", 0, length)
+    if buffer.count(b"\n", start, min(end, start + _PROBE_BYTES)) > _PROBE_BYTES // _LONG_LINE:
+        return buffer.count(b"\n", start, end)
     find = buffer.find
     n = 0
-    at = find(b"\n", 0, length)
+    at = find(b"\n", start, end)
     while at >= 0:
         n += 1
-        at = find(b"\n", at + 1, length)
+        at = find(b"\n", at + 1, end)
     return n
 
 
@@ -67,146 +70,130 @@ def too_long(max_line: int) -> Fault:
     return "LineTooLong", f"line is longer than {max_line} bytes (--max-line-bytes)"
 
 
-def pieces(buffer: bytearray, length: int, max_line: int) -> Iterator[tuple[int, int, int, Fault | None]]:
-    """Cut the first `BLOCK_LINES` of the whole lines in ``buffer[:length]`` into pieces (start, end, number
-    of lines, fault). A line that is too long is a piece by itself, with a fault."""
-    if length <= max_line:
-        n_lines = lines_in(buffer, length) + (buffer[length - 1] != 10)
-        if n_lines > BLOCK_LINES:
-            length, n_lines = _nth_line_end(buffer, BLOCK_LINES), BLOCK_LINES
-        yield 0, length, n_lines, None
-        return
-    start = at = n_lines = total = 0
-    while at < length and total < BLOCK_LINES:
-        end = buffer.find(b"\n", at, length) + 1 or length
-        total += 1
-        if end - at - (buffer[end - 1] == 10) > max_line:
-            if n_lines:
-                yield start, at, n_lines, None
-            yield at, end, 1, too_long(max_line)
-            start, n_lines = end, 0
-        else:
-            n_lines += 1
-        at = end
-    if n_lines:
-        yield start, at, n_lines, None
-
-
-def _nth_line_end(buffer: bytearray, n: int) -> int:
-    end = 0
+def _nth_line_end(buffer: bytes | bytearray, start: int, n: int) -> int:
     for _ in range(n):
-        end = buffer.index(b"\n", end) + 1
-    return end
-
-
-def _faulty(start: int, end: int, fault: Fault) -> Block:
-    """A block of one line that cannot be scored."""
-    return Block(0, 0, 0, 1, start, end, data=b"", faults={0: fault})
+        start = buffer.index(b"\n", start) + 1
+    return start
 
 
 class Cutter:
-    """Cuts bytes into blocks as they come; holds back one line and one block at most.
+    """Cuts bytes into blocks as they come, each of which is looked at once.
 
     Parameters
     ----------
     max_line
         Longest line in bytes; a longer one becomes a block with a fault.
     path
-        The file of the bytes, in which workers read the blocks themselves. Without it (a stream), blocks have
-        their bytes and a checksum.
+        The file of the bytes, in which workers read the blocks themselves; nothing is kept of it. Without it
+        (a stream), blocks have their bytes and a checksum; one block is held back at most.
     at
         Offset in the file at which the bytes begin.
     """
 
     def __init__(self, max_line: int, path: str | None = None, at: int = 0) -> None:
-        self.max_line, self.at = max_line, at
-        self._path = path
+        self._max_line, self._path = max_line, path
+        self._begin = self._end = self._seen = at
+        """Offsets at which the open block begins, at which its last whole line ends, and up to which bytes
+        have come."""
+        self._n_lines = 0
         self._held = bytearray()
         self._dropping = False
-        self._dropped = self._dropped_sum = 0
+        self._dropped_sum = 0
 
-    @property
-    def _most(self) -> int:
-        """Target size of the next block."""
-        return LARGE_BLOCK_BYTES if self._path is not None and self.at >= LARGE_FROM else BLOCK_BYTES
-
-    @property
-    def wants(self) -> int:
-        """How many more bytes complete a block. `feed` takes any other number too."""
-        return self._most - len(self._held) % self._most
-
-    def feed(self, chunk: bytes | memoryview) -> Iterator[Block]:
-        """The blocks that are complete with this chunk."""
-        self._held += chunk
-        return self._cut(len(self._held), final=False)
+    def feed(self, chunk: bytes | bytearray, size: int | None = None) -> Iterator[Block]:
+        """The blocks that are complete with these bytes, the first ``size`` of a chunk (None: all)."""
+        at, size = 0, len(chunk) if size is None else size
+        while at < size:
+            most = LARGE_BLOCK_BYTES if self._path is not None and self._begin >= LARGE_FROM else BLOCK_BYTES
+            room = self._begin + most - self._seen
+            if self._dropping or room <= 0:
+                at = yield from self._one_line(chunk, at, size)
+            else:
+                at = yield from self._lines(chunk, at, min(size, at + room), most)
 
     def finish(self, fault: Fault | None = None) -> Iterator[Block]:
         """The last blocks. If the stream broke, ``fault`` says why, and replaces the incomplete last line."""
-        if fault is None:
-            yield from self._cut(len(self._held), final=True)
-            if self._dropping:
-                yield self._drop(too_long(self.max_line))
-            return
-        if not self._dropping:
-            yield from self._cut(self._held.rfind(b"\n") + 1, final=True)
-        self._swallow(len(self._held))
-        yield self._drop(fault)
+        if self._dropping:
+            yield self._faulty(fault or too_long(self._max_line))
+        elif fault is not None:
+            yield from self._close()
+            self._drop()
+            yield self._faulty(fault)
+        else:
+            if self._seen > self._end:
+                self._end, self._n_lines = self._seen, self._n_lines + 1
+            yield from self._close()
 
-    def _cut(self, length: int, *, final: bool) -> Iterator[Block]:
-        """Cut the first ``length`` of the bytes held back into blocks; ``final``: no more bytes follow."""
-        held = self._held
-        while length:
-            before, most = len(held), self._most
-            if self._dropping:
-                end = held.find(b"\n", 0, min(length, most)) + 1
-                if not end and length < most and not final:
-                    return
-                self._swallow(end or min(length, most))
-                if end:
-                    yield self._drop(too_long(self.max_line))
-            elif length < most:
-                if not final:
-                    return
-                yield from self._made(pieces(held, length, self.max_line))
-            elif end := held.rfind(b"\n", 0, most) + 1:
-                yield from self._made(pieces(held, end, self.max_line))
-            else:
-                end = held.find(b"\n", most, length) + 1
-                if (end - 1 if end else length) > self.max_line:
-                    self._dropping = True
-                elif end or final:
-                    yield from self._made([(0, end or length, 1, None)])
-                else:
-                    return
-            length -= before - len(held)
+    def _lines(self, chunk: bytes | bytearray, at: int, stop: int, most: int) -> Generator[Block, None, int]:
+        """Take chunk[at:stop], for which the open block has room, or less; returns the place after it."""
+        if self._seen + stop - at - self._end > self._max_line:
+            # a line in there may be too long: the first one is looked at alone
+            end = chunk.find(b"\n", at, stop)
+            if self._seen + (stop if end < 0 else end) - at - self._end > self._max_line:
+                yield from self._close()
+                self._drop()
+                return at
+            stop = end + 1 or stop
+        whole = chunk.rfind(b"\n", at, stop) + 1
+        n_lines = self._n_lines + (lines_in(chunk, at, whole) if whole else 0)
+        if n_lines > BLOCK_LINES:
+            whole = stop = _nth_line_end(chunk, at, BLOCK_LINES - self._n_lines)
+            n_lines = BLOCK_LINES
+        if whole:
+            self._end, self._n_lines = self._seen + whole - at, n_lines
+        self._take(chunk, at, stop)
+        if self._n_lines == BLOCK_LINES or (self._seen - self._begin >= most and self._n_lines):
+            yield from self._close()
+        return stop
 
-    def _made(self, parts: Iterable[tuple[int, int, int, Fault | None]]) -> Iterator[Block]:
-        """The blocks of pieces of the bytes held back; these bytes are then released."""
-        end = 0
-        for start, end, n_lines, fault in parts:
-            data = bytes(memoryview(self._held)[start:end]) if self._path is None else None
-            if fault is None:
-                block = Block(0, 0, 0, n_lines, self.at + start, self.at + end, self._path, data)
-            else:
-                block = _faulty(self.at + start, self.at + end, fault)
-            block.checksum = 0 if data is None else crc32(data)
-            yield block
-        del self._held[:end]
-        self.at += end
+    def _one_line(self, chunk: bytes | bytearray, at: int, size: int) -> Generator[Block, None, int]:
+        """Take bytes of a line that is longer than a block, or too long; returns the place after them."""
+        end = chunk.find(b"\n", at, size)
+        if not self._dropping and self._seen + (size if end < 0 else end) - at - self._end > self._max_line:
+            self._drop()
+        stop = end + 1 or size
+        self._take(chunk, at, stop)
+        if end >= 0 and self._dropping:
+            yield self._faulty(too_long(self._max_line))
+        elif end >= 0:
+            self._end, self._n_lines = self._seen, 1
+            yield from self._close()
+        return stop
 
-    def _swallow(self, length: int) -> None:
-        """Release bytes of a line that is too long or damaged, and count them."""
+    def _take(self, chunk: bytes | bytearray, at: int, stop: int) -> None:
+        self._seen += stop - at
         if self._path is None:
-            self._dropped_sum = crc32(self._held[:length], self._dropped_sum)
-        self._dropped += length
-        del self._held[:length]
+            piece = memoryview(chunk)[at:stop]
+            if self._dropping:
+                self._dropped_sum = crc32(piece, self._dropped_sum)
+            else:
+                self._held += piece
 
-    def _drop(self, fault: Fault) -> Block:
-        """The faulty block that stands for all bytes that were swallowed."""
-        block = _faulty(self.at, self.at + self._dropped, fault)
+    def _close(self) -> Iterator[Block]:
+        """The block of the whole lines, if there are any; what comes after them begins the next one."""
+        if self._n_lines:
+            size, data = self._end - self._begin, None
+            if self._path is None:
+                data = bytes(memoryview(self._held)[:size])
+                del self._held[:size]
+            block = Block(0, 0, 0, self._n_lines, self._begin, self._end, self._path, data)
+            block.checksum = 0 if data is None else crc32(data)
+            self._begin, self._n_lines = self._end, 0
+            yield block
+
+    def _drop(self) -> None:
+        """Release the bytes of a line that is too long or damaged; those that follow are only counted."""
+        self._dropping = True
+        if self._path is None:
+            self._dropped_sum = crc32(self._held)
+            self._held.clear()
+
+    def _faulty(self, fault: Fault) -> Block:
+        """The block of one line that stands for all bytes that were dropped."""
+        block = Block(0, 0, 0, 1, self._begin, self._seen, data=b"", faults={0: fault})
         block.checksum = self._dropped_sum
-        self.at += self._dropped
-        self._dropping, self._dropped, self._dropped_sum = False, 0, 0
+        self._begin = self._end = self._seen
+        self._dropping, self._dropped_sum = False, 0
         return block
 
 
@@ -277,16 +264,15 @@ def cut_file(
         # the path is absolute: workers open it themselves, and this process may change its directory
         cutter = Cutter(max_line, os.path.abspath(path), start)
         file.seek(start)
-        most = LARGE_BLOCK_BYTES if size > LARGE_FROM else BLOCK_BYTES
-        buffer = memoryview(bytearray(most))  # reused: each new buffer costs page faults
+        buffer = bytearray(_READ_BYTES)
         while start < size:
             with told_of(path, ReadError):
-                got = file.readinto(buffer[: min(cutter.wants, size - start)])
+                got = file.readinto(memoryview(buffer)[: size - start])
             if not got:
                 now = os.fstat(file.fileno()).st_size
                 raise ReadError(f"it shrank to {now} bytes while it was read", file=path)
             start += got
-            yield from cutter.feed(buffer[:got])
+            yield from cutter.feed(buffer, got)
         yield from cutter.finish()
 
 
