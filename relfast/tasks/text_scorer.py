@@ -1,8 +1,8 @@
 """Scoring REL-A, REL-B1 and REL-C1 with the kernels of `relfast_kernels.text`: how golds are passed to
 them, how their result keys become outcomes, and `TextScorer`, which scores single texts.
 
-What the kernels cannot score (gold of an unusual form, a lone surrogate, a response of megabytes) is left
-to the task's ordinary scorer.
+What the kernels cannot score (gold of an unusual form; a lone surrogate under ``strict``) is left to the
+task's ordinary scorer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from relfast_kernels.text.layouts import Golds, Judging, Work
 from relfast.records import Options, Outcome
 from relfast.support.system import lazy_memory
 from relfast.tasks.base import MAX_TEXTS, KernelScorer, Task, TextKernel, resolve
-from relfast.tasks.reasoning import read_strictly, strip_reasoning
+from relfast.tasks.reasoning import read_strictly, strip_reasoning, utf8
 
 
 def numbers(n: int) -> ctypes.Array[ctypes.c_int64]:
@@ -285,7 +285,12 @@ class TextScorer(KernelScorer):
                     return None
             else:
                 text = strip_reasoning(text, marks)
-        data = text.encode()
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            if self._options.strict:
+                return None  # no answer, as the task's scorer says without looking at it
+            data = utf8(text)
         try:
             desk = self._desks.pop()
         except IndexError:  # every desk is in use by another thread

@@ -134,7 +134,7 @@ def test_published_rules(text: str) -> None:
     for task, expected in said.items():
         assert evaluate_response("", golds[task], text, task).items() >= expected.items()
         kernels = TextScorer.open(get_task(task), AllOptions(), shows=True, longest=0)
-        if kernels is not None and not re.search("[\ud800-\udfff]", text) and verdict != "Yeſ":
+        if kernels is not None and verdict != "Yeſ":
             [outcome] = kernels.score([kernels.prepare(golds[task], "")], [text])
             assert outcome is not None
             assert outcome.details.items() >= expected.items()
