@@ -83,9 +83,12 @@ def _main() -> None:
         with contextlib.ExitStack() as at_the_end, interruptible(at_the_end=True):
             if _has_workers(sys.argv[1:]):
                 from relfast.engine.isolated.forkserver import dismiss, prefork
+                from relfast.support.system import keep_freed_memory
 
                 at_the_end.callback(dismiss)
                 prefork(sys.argv[1:])
+                # rows come in blocks of a megabyte: mapping each anew is an eighth of this process's time
+                keep_freed_memory()
             from relfast.cli.main import main as run
 
             run()

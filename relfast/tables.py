@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -115,6 +114,8 @@ def safe_cell(value: object) -> object:
 
 def csv_line(values: Iterable[object]) -> str:
     """A line of a CSV file, ended by LF; cells are quoted if necessary."""
+    import csv
+
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerow([safe_cell(value) for value in values])
     return stream.getvalue()

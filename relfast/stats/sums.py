@@ -39,10 +39,10 @@ def numbers_of(columns: Mapping[K, Sequence[int]]) -> dict[K, list[float]]:
     return {name: [n, number_of(units)] for name, (n, units) in columns.items()}
 
 
-def add_counts(mine: MutableMapping[K, int], theirs: Mapping[K, int], times: int = 1) -> None:
-    """Add ``times`` the counts of ``theirs`` to those of ``mine``, name by name."""
+def add_counts(mine: MutableMapping[K, int], theirs: Mapping[K, int]) -> None:
+    """Add the counts of ``theirs`` to those of ``mine``, name by name."""
     for name, n in theirs.items():
-        mine[name] = mine.get(name, 0) + n * times
+        mine[name] = mine.get(name, 0) + n
 
 
 def add_columns(mine: MutableMapping[K, list[N]], theirs: Mapping[K, Sequence[N]], times: int = 1) -> None:

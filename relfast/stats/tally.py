@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -26,6 +26,7 @@ from relfast.stats.sums import add_columns, add_counts, units_of
 from relfast.tasks import TASKS
 from relfast.tasks.base import Metric
 
+_K = TypeVar("_K", bound=Hashable)
 _T = TypeVar("_T")
 
 METRICS: Final = {name: task.metric_by_name for name, task in TASKS.items()}
@@ -50,54 +51,60 @@ class TaskTally(Plain):
     cells: dict[str, list[int]] = field(default_factory=dict)
     cut_off: int = 0
 
-    def add(self, scores: Sequence[Score]) -> None:
-        """Count rows, which must all be of this task. Works column by column, which is faster."""
-        for status, times in Counter([score.status for score in scores]).items():
-            self.statuses[status] += times
+    def add(self, scores: Sequence[Score], times: Sequence[int] | None = None) -> None:
+        """Count rows, which must all be of this task, each of them once or so many ``times``. Works column by
+        column, which is faster."""
+        for status, n in _counted([score.status for score in scores], times).items():
+            self.statuses[status] += n
         scored = [score for score in scores if score.status in SCORED]
+        if times is not None:
+            times = [n for score, n in zip(scores, times, strict=True) if score.status in SCORED]
         rows = [score.metrics for score in scored]
         task = scored[0].task or "" if scored else ""
         known = METRICS.get(task, {})
         # only the task's metrics: rows that other programs wrote may have any number of other names
         names = [name for name in dict.fromkeys(itertools.chain.from_iterable(rows)) if name in known]
         columns = {metric: [metrics.get(metric) for metrics in rows] for metric in names}
-        self.found += sum([score.status == "ok" for score in scored])
-        self.cut_off += sum([CUT_OFF in metrics for metrics in rows])
-        n, units = _added([score.reward for score in scored], None)
+        self.found += _counted([score.status for score in scored], times)["ok"]
+        self.cut_off += _counted([CUT_OFF in metrics for metrics in rows], times)[True]
+        n, units = _added([score.reward for score in scored], times, None)
         self.rewards[0] += n
         self.rewards[1] += units
-        self._add_columns(known, columns)
+        self._add_columns(known, columns, times)
         breakdown = BREAKDOWNS.get(task)
         if breakdown is not None and breakdown.by[0] in columns:
             keys = zip(*[columns[name] for name in breakdown.by], strict=True)
             added = [_addends(task, name, columns[name]) for name in breakdown.sums]
-            for (key, values), n in Counter(zip(keys, zip(*added, strict=True), strict=True)).items():
+            cells = _counted([*zip(keys, zip(*added, strict=True), strict=True)], times)
+            for (key, values), n in cells.items():
                 add_columns(self.cells, {_cell_name(key): (1, *values)}, n)
 
-    def _add_columns(self, known: Mapping[str, Metric], columns: Mapping[str, Sequence[Any]]) -> None:
+    def _add_columns(
+        self, known: Mapping[str, Metric], columns: Mapping[str, Sequence[Any]], times: Sequence[int] | None
+    ) -> None:
         for name, column in columns.items():
             metric = known[name]
             if metric.kind != "label":
-                n, units = _added(column, metric.undefined)
+                n, units = _added(column, times, metric.undefined)
                 if n:
                     add_columns(self.sums, {name: (n, units)})
                 continue
-            counts = Counter(column)
+            counts = _counted(column, times)
             del counts[None]
             if counts:
                 add_counts(self.labels.setdefault(name, {}), counts)
 
-    def merge(self, other: TaskTally, times: int = 1) -> None:
-        """Add the counts of other rows, ``times`` times."""
-        add_counts(self.statuses, other.statuses, times)
-        self.found += other.found * times
-        self.cut_off += other.cut_off * times
-        self.rewards[0] += other.rewards[0] * times
-        self.rewards[1] += other.rewards[1] * times
-        add_columns(self.sums, other.sums, times)
+    def merge(self, other: TaskTally) -> None:
+        """Add the counts of other rows."""
+        add_counts(self.statuses, other.statuses)
+        self.found += other.found
+        self.cut_off += other.cut_off
+        self.rewards[0] += other.rewards[0]
+        self.rewards[1] += other.rewards[1]
+        add_columns(self.sums, other.sums)
         for name, counts in other.labels.items():
-            add_counts(self.labels.setdefault(name, {}), counts, times)
-        add_columns(self.cells, other.cells, times)
+            add_counts(self.labels.setdefault(name, {}), counts)
+        add_columns(self.cells, other.cells)
 
 
 def is_flag(task: str, metric: str) -> bool:
@@ -119,13 +126,23 @@ def _addends(task: str, metric: str, values: Sequence[Any]) -> list[int]:
 _NUMBERS: Final = (int, float)  # ``int | float`` would be evaluated anew for each value
 
 
-def _added(values: Sequence[Any], undefined: float | None) -> tuple[int, int]:
+def _counted(values: Sequence[_K], times: Sequence[int] | None) -> Counter[_K]:
+    """How often each value occurs: most occur in many rows. Value i counts ``times[i]`` times; None: once."""
+    if times is None:
+        return Counter(values)
+    counts: Counter[_K] = Counter()
+    for value, n in zip(values, times, strict=True):
+        counts[value] += n
+    return counts
+
+
+def _added(values: Sequence[Any], times: Sequence[int] | None, undefined: float | None) -> tuple[int, int]:
     """Number of finite values other than ``undefined``, and their sum in units."""
     n, total = 0, 0
-    # a Counter, since most values occur in many rows
-    for value, times in Counter([value for value in values if isinstance(value, _NUMBERS)]).items():
-        if value != undefined and (units := units_of(value)) is not None:
-            n, total = n + times, total + units * times
+    numbers = [value if isinstance(value, _NUMBERS) else None for value in values]
+    for value, counted in _counted(numbers, times).items():
+        if value is not None and value != undefined and (units := units_of(value)) is not None:
+            n, total = n + counted, total + units * counted
     return n, total
 
 
@@ -178,10 +195,13 @@ class Tally(Plain):
 
     def expand(self, row_of: Callable[[int], Score]) -> None:
         """Count the rows in ``outcomes`` by task; ``row_of`` gives the row of a key."""
+        groups: dict[str, list[tuple[Score, int]]] = {}
         for key, times in sorted(self.outcomes.items()):
-            score, row = row_of(key), TaskTally()
-            row.add([score])
-            self.tasks.setdefault(group_of(score.task), TaskTally()).merge(row, times)
+            score = row_of(key)
+            groups.setdefault(group_of(score.task), []).append((score, times))
+        for name, group in groups.items():
+            scores, counts = zip(*group, strict=True)
+            self.tasks.setdefault(name, TaskTally()).add(scores, counts)
         self.outcomes.clear()
 
     def take_samples(self) -> bytearray:

@@ -15,14 +15,11 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import glob
 import json
 import os
 import re
-import shutil
 import stat
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -77,6 +74,8 @@ class Written(NamedTuple):
             return []
         if "*" not in self.name:
             return [self._filled(argument)]
+        import glob
+
         return glob.glob(self._filled(glob.escape(argument)), include_hidden=True)
 
     def _filled(self, argument: str) -> str:
@@ -342,6 +341,9 @@ def whole_folder(directory: Path, *, last: str, stale: Iterable[str]) -> Iterato
     ------
     OutputError
     """
+    import shutil
+    import tempfile  # these load a dozen modules, and few commands write a folder
+
     with writing(directory):
         made = not directory.is_dir()
         directory.mkdir(parents=True, exist_ok=True)
@@ -371,6 +373,8 @@ def whole_folder(directory: Path, *, last: str, stale: Iterable[str]) -> Iterato
 
 def _remove_left(place: Path) -> None:
     """Remove such a folder if a kill has left it: nobody holds its lock."""
+    import shutil
+
     with suppress(OSError):
         holder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
         try:

@@ -26,13 +26,14 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import relfast
-from relfast.engine.columns.blocks import Block
+from relfast.engine.columns.blocks import UNKNOWN, Block, Position
 from relfast.engine.columns.scoring import Scoring
 from relfast.engine.files.block_scoring import BlockScoring
 from relfast.engine.files.io import codecs, reader
 from relfast.engine.files.io.codecs import Stream, stream_of
 from relfast.engine.files.io.reader import Cutter, blocks, cut_parquet
 from relfast.engine.files.io.sources import Source, find_sources
+from relfast.engine.isolated.protocol import count_lines
 from relfast.engine.job import make_job
 from relfast.errors import Damaged, InputError, ReadError
 from relfast.json_text import LongLine
@@ -48,6 +49,8 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "BLOCK_BYTES", BLOCK)
     monkeypatch.setattr(reader, "_READ_BYTES", BLOCK // 2)
     monkeypatch.setattr(reader, "BLOCK_LINES", LINES)
+    monkeypatch.setattr(reader, "LARGE_BLOCK_BYTES", BLOCK)
+    monkeypatch.setattr(reader, "_TAIL_BYTES", BLOCK // 8)
 
 
 LINE = st.one_of(st.binary(max_size=12), st.binary(min_size=50, max_size=300)).map(
@@ -90,6 +93,31 @@ def test_blocks_of_a_file(tmp_path_factory: pytest.TempPathFactory, data: bytes,
     assert all(block.path == str(path) for block in found if not block.faults)
 
 
+@given(st.lists(INPUT, max_size=3), st.sampled_from([BLOCK, 100, 1000]))
+def test_blocks_that_others_count(
+    tmp_path_factory: pytest.TempPathFactory, files: list[bytes], max_line: int
+) -> None:
+    """They are those of files whose lines are counted, up to one with too many lines; from there on the files
+    are cut anew."""
+    folder = tmp_path_factory.mktemp("files")
+    sources = [Source(str(folder / str(number)), "plain", seekable=True) for number in range(len(files))]
+    for source, data in zip(sources, files, strict=True):
+        Path(source.path).write_bytes(data)
+    found: list[Block] = []
+    todo, index = blocks(sources, max_line, counted=False), 0
+    while (block := next(todo, None)) is not None:
+        if block.first_index == UNKNOWN:
+            block.place(index)
+        if block.n_lines == UNKNOWN:
+            block.n_lines = count_lines(str(block.path), block.start, block.end)
+        if block.n_lines > LINES:
+            todo = blocks(sources, max_line, Position(block.seq, block.source, block.start, index))
+            continue
+        found.append(block)
+        index += block.n_lines
+    assert found == list(blocks(sources, max_line))
+
+
 def _streamed(data: bytes, cuts: list[int], max_line: int) -> Iterator[Block]:
     cutter = Cutter(max_line)
     ends = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
@@ -122,17 +150,18 @@ def test_a_stream_that_breaks(data: bytes, at: int) -> None:
     assert last.end == len(data)
 
 
-def test_a_file_that_shrinks(tmp_path: Path) -> None:
+@pytest.mark.parametrize("counted", [True, False])
+def test_a_file_that_shrinks(tmp_path: Path, counted: bool) -> None:
     path = tmp_path / "dump.jsonl"
     path.write_bytes(b"x" * 30 + b"\n" + b"y" * 200 + b"\n")
     (source,) = find_sources([str(path)])
-    todo = blocks([source], 1000)
+    todo = blocks([source], 1000, counted=counted)
     next(todo)
     path.write_bytes(b"x" * 30 + b"\n")
     with pytest.raises(ReadError, match=r"dump\.jsonl: it shrank to 31 bytes while it was read"):
         next(todo)
     with pytest.raises(ReadError, match="it shrank from 232 to 31 bytes"):
-        list(blocks([source], 1000))
+        list(blocks([source], 1000, counted=counted))
 
 
 def test_a_file_that_grows_is_read_as_large_as_it_was(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ import os
 import re
 import select
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -108,6 +107,8 @@ class _Child:
     """A process that builds a unit, and what it has said."""
 
     def __init__(self, unit: str, processors: Sequence[str]) -> None:
+        import subprocess  # whoever only asks how long it takes need not load it
+
         self.unit = unit
         command = [sys.executable or "", "-P", "-m", "relfast_kernels.compiled"]
         self.process = subprocess.Popen(
@@ -247,6 +248,7 @@ def _link(code: bytes) -> bytes:
     """A shared library, linked of object code, that can be loaded here. Raises `OSError`: why not, by
     linker."""
     import shutil
+    import subprocess
     import tempfile
 
     reasons = []

@@ -19,6 +19,13 @@ Fault = tuple[str, str]
 """Type and message of the error of a line that cannot be scored."""
 
 
+BLOCK_LINES: Final = 16_384
+"""Most lines in a block, so that a block of short lines does not have too many."""
+
+UNKNOWN: Final = -1
+"""The number of lines, or the index of the first one, of a block that is not counted yet."""
+
+
 @dataclass(slots=True, repr=False, eq=False)
 class Block(Plain):
     """Whole lines of one source.
@@ -30,7 +37,8 @@ class Block(Plain):
     source
         Index of the source.
     first_index, n_lines
-        Index of the first line, counted over all sources, and the number of lines.
+        Index of the first line, counted over all sources, and the number of lines; `UNKNOWN` until a worker
+        has counted this block, or those before it.
     start, end
         Byte range in the (decompressed) source; for Parquet, the range of rows.
     path

@@ -70,16 +70,18 @@ class Projection:
         What the kernel is given (`relfast_kernels.text.layouts.Scan`); no golds are known as yet.
     settings
         What the job asks of a scan (`SET_SIZE` numbers), to be filled in.
+    table
+        The job's table of paths.
     """
 
     def __init__(self, job: Job, functions: Mapping[str, Callable[..., int]], held: Held) -> None:
         self._scan, self._outline = functions["scan"], functions["outline"]
         self._map = job.field_map
-        self._table = TextTable(job)
+        self.table = TextTable.of(job)
         self.settings, self._state = numbers(SET_SIZE), numbers(STATE_SIZE)
         self._lines, self._records = numbers(LINE_COLUMNS), numbers(RECORDS * RECORD_COLUMNS)
         self.scratch, self._out = lazy_memory(SCRATCH_BYTES), lazy_memory(1 << 16)
-        table, work = self._table.view, work_space()
+        table, work = self.table.view, work_space()
         self.context: Any = Scan(
             data=b"",
             lines=in_rows(LINE_COLUMNS, self._lines),
@@ -153,7 +155,7 @@ class Projection:
             return None
         try:
             row = decode_object(text)
-            task, answer = gold_of(self._table.forms[form], row)
+            task, answer = gold_of(self.table.forms[form], row)
             if "task" in self._map:
                 task = follow(row, self._map["task"])
             if "answer" in self._map:

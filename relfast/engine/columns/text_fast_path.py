@@ -98,6 +98,10 @@ class TextFastPath:
         functions = native.find("text")
         return None if functions is None else cls(scoring, functions)
 
+    def leave(self) -> None:
+        """Keep what processes forked from this one need too; this object is not used any more."""
+        self._projection.table.keep(self._scoring.job)
+
     def scan(self, data: bytes, n_lines: int, first_index: int, chosen: str | None) -> ScannedBlock:
         """Scan a block; see `Projection.scan`."""
         self._golds.make_room(len(data) >> 6)

@@ -7,9 +7,8 @@ kernel makes a digest."""
 from __future__ import annotations
 
 import ctypes
-import re
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from relfast_kernels.entry import Int, rows_of
@@ -34,8 +33,6 @@ from relfast.formats import paths, steps
 from relfast.formats.table import ERROR, EVENT_ID, STATUS
 from relfast.records import ENDINGS
 
-_NAME: Final = re.compile(r'[^\x00-\x1f"/\\\x7f-\U0010ffff]*')
-"""Names without characters that JSON may or must escape, so that the kernel can compare them as bytes."""
 _PLAIN_ENDS: Final = tuple(
     spelled
     for kind in ("ended", "cut_off")
@@ -47,6 +44,11 @@ _PLAIN_ENDS: Final = tuple(
 _Steps = Sequence[paths.Step]
 
 
+def _stands_plain(name: str) -> bool:
+    """Whether a name has no character that JSON may or must escape: the kernel compares it as bytes."""
+    return name.isascii() and name.isprintable() and not {'"', "/", "\\"} & set(name)
+
+
 def can_hold(field_map: Mapping[str, str]) -> bool:
     """Whether the kernel can follow the paths of ``--map``: it knows the fields that all records have; the
     path of ``id`` may have no star and no ``@`` (JSON in a text), that of ``response`` one star at most."""
@@ -54,7 +56,7 @@ def can_hold(field_map: Mapping[str, str]) -> bool:
     names = {field: path.split(".") for field, path in field_map.items()}
     return (
         fields.issuperset(names)
-        and all(_NAME.fullmatch(name) for each in names.values() for name in each)
+        and all(_stands_plain(name) for each in names.values() for name in each)
         and not {"*", "@"} & set(names.get("id", ()))
         and "@" not in names.get("response", ())
         and "*" not in names.get("response", ())[:1]
@@ -94,6 +96,15 @@ class TextTable:
             fields=rows_of(Int, len(names)),
             **{name: _records(_kind_of(name), numbers) for name, numbers in self._rows.items()},
         )
+
+    @classmethod
+    def of(cls, job: Job) -> TextTable:
+        """The table of a job: one that was kept for such a job, which is kept no longer, or a new one."""
+        return _kept.pop(_asked_by(job), None) or cls(job)
+
+    def keep(self, job: Job) -> None:
+        """Keep a table that is no longer used, for processes that are forked from this one (3 ms each)."""
+        _kept[_asked_by(job)] = self
 
     # ---- records
 
@@ -222,6 +233,14 @@ class TextTable:
         if joins:
             yield from _steps(form.ids, form.numbers or ())
             yield from (path for field, path in self._map.items() if field == "id")
+
+
+_kept: Final[dict[Hashable, TextTable]] = {}
+
+
+def _asked_by(job: Job) -> Hashable:
+    """What of a job decides its table."""
+    return job.dialect, tuple(job.field_map.items()), bool(job.data)
 
 
 _GUARDS: Final = paths.paths_of(f"{ERROR} {EVENT_ID}")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from relfast.engine.columns.blocks import Block, Fault, Segment, rows_of
+from relfast.engine.columns.blocks import BLOCK_LINES, UNKNOWN, Block, Fault, Segment, rows_of
 from relfast.engine.columns.scoring import EMBEDDED, Scoring
 from relfast.engine.job import Job
 from relfast.errors import Damaged, ReadError, told_of
@@ -65,7 +65,8 @@ def load_fast_path() -> None:
     from relfast.engine.columns.text_fast_path import TextFastPath
     from relfast.engine.columns.text_gold import TASK_BY_NUMBER
 
-    TextFastPath.open(Scoring(Job()))
+    if (opened := TextFastPath.open(Scoring(Job()))) is not None:
+        opened.leave()
     for task, _ in TASK_BY_NUMBER.values():
         task.import_modules()
 
@@ -88,18 +89,25 @@ class BlockScoring:
         stop: int | None = None,
         verdicts: Mapping[Place, Verdict] | None = None,
         one_by_one: bool = False,
+        place: Callable[[int], int] | None = None,
     ) -> Iterator[Segment]:
         """The segments of lines ``start`` to ``stop`` of a block, in order.
 
         ``verdicts`` are rows of records that hung or crashed a worker before. With ``one_by_one`` each record
         is guarded by itself and each line a segment, to find the record that hung or crashed a batch.
+        ``place`` is called with the number of lines of a block whose first index is not known, and returns
+        that index. A block that is not counted and has more than `BLOCK_LINES` lines gives one segment, with
+        nothing in it, that says so by its ``stop``.
 
         Raises
         ------
         ReadError
             The file cannot be read, or has changed since it was cut into blocks.
         """
-        stop = block.n_lines if stop is None else min(stop, block.n_lines)
+        counted = block.n_lines != UNKNOWN
+        stop = BLOCK_LINES + 1 if not counted else block.n_lines if stop is None else min(stop, block.n_lines)
+        if place is not None and counted:
+            block.place(place(block.n_lines))
         if block.faults:
             yield _faulty(stop, block.faults)
             return
@@ -117,8 +125,6 @@ class BlockScoring:
             scanned = fast_path.scan(data, stop, block.first_index, block.filter)
             n_lines = scanned.n_lines
             score = partial(fast_path.segment, scanned, verdicts=verdicts)
-            if n_lines >= stop and not verdicts:
-                fast_path.learn(scanned, range(start, stop))
         else:
             lines = split_lines(data)
             n_lines = len(lines)
@@ -134,8 +140,19 @@ class BlockScoring:
                 )
                 return segment_of(stop, scores)
 
+        if not counted:
+            if place is not None:
+                block.place(place(n_lines))
+            if n_lines > BLOCK_LINES:
+                yield Segment(n_lines, b"", Tally())
+                return
+            stop = n_lines
         if n_lines < stop:
             raise _changed(block)
+        if fast_path is not None:
+            scanned.first_index = block.first_index
+            if not verdicts:
+                fast_path.learn(scanned, range(start, stop))
         pace, at = self._pace, start
         pace.begin()
         while at < stop:

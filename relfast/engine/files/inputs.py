@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
-from relfast.engine.columns.blocks import Block
+from relfast.engine.columns.blocks import Block, Position
 from relfast.engine.files.io.codecs import PACKINGS
 from relfast.engine.files.io.parquet import count_rows, first_rows
 from relfast.engine.files.io.reader import blocks, first_lines
@@ -80,7 +80,8 @@ class Inputs:
             if shard is not None and not source.regular:
                 raise UsageError("stdin and pipes cannot be cut into shards: name a file")
         self.filters = [filter_in(each, job) if each.regular else job.filter for each in self.sources]
-        self._starts: dict[int, int] = {}
+        self._firsts: dict[int, Block] = {}
+        """The first block of each source that was read; its place is known once it is scored."""
 
     def default_output(self) -> str:
         """The default output: ``INPUT.scored.jsonl`` beside a single input; stdout for an open file of this
@@ -107,19 +108,25 @@ class Inputs:
         seekable = all(source.seekable for source in self.sources)
         return sum(os.stat(source.path).st_size for source in self.sources) if seekable else 0
 
-    def blocks(self) -> Iterator[Block]:
-        """The blocks that are read, in order. Raises as `relfast.engine.files.io.reader.blocks`."""
-        todo = self._all_blocks()
+    def blocks(self, *, counted: bool = True) -> Iterator[Block]:
+        """The blocks that are read, in order. They need not be ``counted`` if all are read. Raises as
+        `relfast.engine.files.io.reader.blocks`."""
+        todo = self._all_blocks(counted=counted or self.limit is not None or self.shard is not None)
         if self.limit is not None:
             todo = first_lines(todo, self.limit)
         return todo if self.shard is None else self._part(todo, *self.shard)
 
-    def _all_blocks(self) -> Iterator[Block]:
+    def blocks_from(self, block: Block) -> Iterator[Block]:
+        """The blocks of a run that reads all, cut and counted anew from the beginning of ``block``."""
+        return self._all_blocks(Position(block.seq, block.source, block.start, block.first_index))
+
+    def _all_blocks(self, begin: Position | None = None, *, counted: bool = True) -> Iterator[Block]:
         filters, names = self.filters, self.job.dialect in _NAMED_IN
         looks = [names and not source.regular for source in self.sources]
-        for block in blocks(self.sources, self.job.max_line_bytes):
+        for block in blocks(self.sources, self.job.max_line_bytes, begin, counted=counted):
             at = block.source
-            self._starts.setdefault(at, block.first_index)
+            if not block.start:
+                self._firsts[at] = block
             if looks[at] and filters[at] is None and block.data and block.start < FILTER_BYTES:
                 filters[at] = _first(_whole_lines(block.data, FILTER_BYTES - block.start), self.job)
             block.filter = filters[at]
@@ -136,7 +143,7 @@ class Inputs:
     def place(self, source: int, index: int) -> str:
         """Where the line of this index is, for messages: its number, behind the file's name if there are
         several."""
-        line = index - self._starts.get(source, 0) + 1
+        line = index - (self._firsts[source].first_index if source in self._firsts else 0) + 1
         return f"{self.sources[source].path}:{line}" if len(self.sources) > 1 else str(line)
 
     def fingerprint(self) -> dict[str, Any]:

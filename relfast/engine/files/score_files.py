@@ -16,7 +16,7 @@ from relfast.embed import CACHE_VARIABLE
 from relfast.engine.columns.blocks import Block, Blocks, Detours, Segment, Tell, tell_nobody
 from relfast.engine.columns.scoring import EMBEDDED, Scoring
 from relfast.engine.files.block_scoring import BlockScoring, expand, load, split_lines
-from relfast.engine.files.block_work import score_on_pool
+from relfast.engine.files.block_work import Counted, score_on_pool
 from relfast.engine.files.first_causes import FirstCauses
 from relfast.engine.files.inputs import Inputs, filter_in
 from relfast.engine.files.io.reader import read_gold
@@ -95,11 +95,18 @@ def score_files(
     notes: list[str] = []
     try:
         with (
-            on_pool(inputs.job, workers, tell=tell, meanwhile=meanwhile, note=notes.append)
+            on_pool(
+                inputs.job,
+                workers,
+                tell=tell,
+                meanwhile=meanwhile,
+                note=notes.append,
+                counted=inputs.blocks_from,
+            )
             if workers
             else in_process(inputs.job, notes.append)
         ) as score:
-            found = run(inputs, writer, score, progress=progress, state=state)
+            found = run(inputs, writer, score, counted=not workers, progress=progress, state=state)
     except (InputError, UsageError):
         writer.withdraw()  # the command was wrong: leave no empty files behind
         raise
@@ -187,12 +194,14 @@ def on_pool(
     tell: Tell = tell_nobody,
     meanwhile: Callable[[int], None] = lambda n_slow: None,
     note: Tell = tell_nobody,
+    counted: Counted = lambda block: iter(()),
 ) -> Iterator[Blocks]:
     """Score on worker processes, which end with the context. ``meanwhile`` is called with the number of slow
-    records, at least every half second, and ``note`` with remarks on gold."""
+    records, at least every half second, and ``note`` with remarks on gold. ``counted`` is that of
+    `score_on_pool`, for blocks that are not."""
     pool = Pool(job, workers, tell=tell)
     try:
-        yield partial(score_on_pool, pool, meanwhile)
+        yield partial(score_on_pool, pool, meanwhile, counted)
         if pool.repeated is not None:
             note(pool.repeated.describe(job.data))
     finally:
@@ -205,20 +214,21 @@ def run(
     writer: Writer,
     score: Blocks,
     *,
+    counted: bool = True,
     progress: Callable[[Progress], None] | None = None,
     state: Progress,
 ) -> Summary:
     """Score the blocks that the output does not have yet; returns the summary of the whole output.
 
-    ``progress`` is called with ``state``. Raises what reading and writing raise; rows written until then are
-    whole and committed.
+    ``counted``: whether ``score`` needs counted blocks. ``progress`` is called with ``state``. Raises what
+    reading and writing raise; rows written until then are whole and committed.
     """
     job = inputs.job
     state.started = time.monotonic()
     state.total_bytes = inputs.total_bytes
     first_causes = FirstCauses(job, inputs.place)
     state.causes = first_causes.unusable.most_frequent
-    before, todo = _done_before(inputs, writer)
+    before, todo = _done_before(inputs, writer, counted=counted)
     state.resumed_bytes = state.done_bytes = sum(block.size for block in before)
     embedder = _embedder_before(writer.commits, job)
     store = SampleStore()
@@ -279,12 +289,13 @@ def _embedder_before(commits: Sequence[Commit], job: Job) -> str:
     return before
 
 
-def _done_before(inputs: Inputs, writer: Writer) -> tuple[list[Block], Iterator[Block]]:
+def _done_before(inputs: Inputs, writer: Writer, *, counted: bool) -> tuple[list[Block], Iterator[Block]]:
     """The blocks that an earlier run has scored, and those that are left. Checks that the input is unchanged;
     of one that has grown, the last block is scored again, as more may belong to it (or to its last line) now.
     """
     before: list[Block] = []
-    todo, sources = inputs.blocks(), inputs.sources
+    # where lines end is compared with the journal
+    todo, sources = inputs.blocks(counted=counted or bool(writer.commits)), inputs.sources
     for commit in writer.commits:
         block = next(todo, None)
         if block is None or (block.then, block.checksum) != (commit.position, commit.input_sum):

@@ -5,7 +5,7 @@ hang or crash, starting workers takes most of the time. The caller's own process
 have threads: a pool starts the helper by exec. Only a ``relfast`` command, which has a single thread when it
 begins, forks the helper itself (`prefork`), and goes on importing while the helper gets ready.
 
-Over a packet socket (SOCK_SEQPACKET) the pool sends ``fork`` with a worker's three file descriptors, ``kill``
+Over a packet socket (SOCK_SEQPACKET) the pool sends ``fork`` with a worker's four file descriptors, ``kill``
 with a pid, or ``import``. The helper answers with the pid, and later with the exit status and CPU time. The
 socket keeps each packet and its descriptors together, so no frames (`protocol`) are needed. Workers die with
 the helper, and the helper dies with the pool's process.
@@ -42,7 +42,7 @@ _REPLY: Final = struct.Struct("<cqqq")
 _STARTED, _ENDED, _REFUSED = b"s", b"e", b"x"
 _FORK, _IMPORT = b"fork", b"import"
 _PACKET: Final = 1 << 16
-_DESCRIPTORS: Final = struct.Struct("3i")
+_DESCRIPTORS: Final = struct.Struct("4i")
 
 START_SECONDS: Final = 120.0
 """Longest time that a worker may take to start: imports take 0.3 s, and a minute from a cold network disk."""
@@ -86,8 +86,9 @@ class ForkServer:
         )
         self._thread.start()
 
-    def fork(self, requests: int, answers: int, page: int) -> int:
-        """Fork a worker that reads the descriptor ``requests`` and writes ``answers``; returns its pid.
+    def fork(self, requests: int, answers: int, page: int, counts: int) -> int:
+        """Fork a worker that reads the descriptor ``requests`` and writes ``answers``, with its in-flight
+        ``page`` and the pool's ``counts`` of lines; returns its pid.
 
         Raises
         ------
@@ -97,7 +98,7 @@ class ForkServer:
             The helper has ended.
         """
         with self._asking:
-            self._send(_FORK, [requests, answers, page])
+            self._send(_FORK, [requests, answers, page, counts])
             with self._changed:
                 if not self._changed.wait_for(lambda: self._started or self._ended, START_SECONDS):
                     # the late answer would be taken for that to a later request: the helper is ended
@@ -277,7 +278,7 @@ class _Helper:
             os.kill(pid, signal.SIGKILL)
         return bool(message)
 
-    def _fork(self, requests: int, answers: int, page: int) -> None:
+    def _fork(self, requests: int, answers: int, page: int, counts: int) -> None:
         server = os.getpid()
         try:
             pid = os.fork()
@@ -286,13 +287,13 @@ class _Helper:
             return
         if not pid:
             try:
-                self._become_worker(server, requests, answers, page)
+                self._become_worker(server, requests, answers, page, counts)
             finally:
                 os._exit(1)
         self._children.add(pid)
         self._reply(_STARTED, pid, 0)
 
-    def _become_worker(self, server: int, requests: int, answers: int, page: int) -> None:
+    def _become_worker(self, server: int, requests: int, answers: int, page: int, counts: int) -> None:
         from relfast.engine.isolated import worker
 
         signal.set_wakeup_fd(-1)
@@ -302,7 +303,7 @@ class _Helper:
         for mine in (self._control.fileno(), self._wake, self._wake_end, requests, answers):
             os.close(mine)
         try:
-            worker.main(server, page)
+            worker.main(server, page, counts)
             os._exit(0)
         except BaseException:
             sys.excepthook(*sys.exc_info())

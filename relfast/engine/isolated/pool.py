@@ -82,6 +82,8 @@ class Worker:
         The job and the number of cores; the first message that it gets.
     server
         The fork server that starts it.
+    counts
+        The descriptor of the pool's counts of lines.
 
     Raises
     ------
@@ -89,7 +91,7 @@ class Worker:
         The worker cannot be started.
     """
 
-    def __init__(self, setup: wire.Setup, server: ForkServer) -> None:
+    def __init__(self, setup: wire.Setup, server: ForkServer, counts: int) -> None:
         self.server = server
         with contextlib.ExitStack() as on_failure, contextlib.ExitStack() as always:
             page = os.memfd_create("relfast-in-flight")
@@ -104,7 +106,7 @@ class Worker:
             for end in (self._requests, self._answers):
                 with contextlib.suppress(OSError):
                     fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-            self.pid = server.fork(requests_out, answers_in, page)
+            self.pid = server.fork(requests_out, answers_in, page, counts)
             on_failure.pop_all()
         self.in_flight = wire.InFlight(page)
         self.frozen = False
@@ -186,6 +188,9 @@ class Pool:
         self._server: ForkServer | None = None
         self.replaced = 0
         self.repeated: Repeated | None = None
+        counts = os.memfd_create("relfast-line-counts")
+        os.ftruncate(counts, wire.PAGE)
+        self.counts = wire.LineCounts(counts)
         self._threads = [
             threading.Thread(target=self._serve, args=(slot,), name=f"relfast-{slot}", daemon=True)
             for slot in range(workers)
@@ -200,6 +205,11 @@ class Pool:
                 raise WorkerError("the pool is closed")
             self._queue.append(item)
             self._changed.notify()
+
+    def withdraw(self) -> None:
+        """Forget the items that no worker has begun."""
+        with self._changed:
+            self._queue.clear()
 
     @property
     def waiting(self) -> int:
@@ -224,6 +234,7 @@ class Pool:
             worker.abandon()
         self._live.clear()
         self._server = None
+        self.counts.close()
 
     def close(self) -> None:
         """End all workers now; items that are not finished fail."""
@@ -242,6 +253,7 @@ class Pool:
         # the fork server last, since it reports how its workers ended
         if self._server is not None:
             self._server.close()
+        self.counts.close()
 
     # one thread per slot: starts a worker, gives it items, replaces it when it dies
 
@@ -289,7 +301,7 @@ class Pool:
         while not self._closing and failures < MAX_STARTS and kills < MAX_KILLED_STARTS:
             began = time.monotonic()
             try:
-                worker = Worker(self._setup, self._fork_server())
+                worker = Worker(self._setup, self._fork_server(), self.counts.descriptor)
             except ServerGone as gone:
                 error = _not_ready(gone.status)
                 failures += gone.status >= 0

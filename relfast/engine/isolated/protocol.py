@@ -20,7 +20,7 @@ from relfast.engine.columns.blocks import Block
 from relfast.engine.columns.gold_records import Repeated
 from relfast.engine.isolated.failures import Death
 from relfast.engine.job import Job
-from relfast.errors import WorkerError
+from relfast.errors import ReadError, WorkerError, told_of
 from relfast.records import Place, Record, Verdict
 
 
@@ -52,6 +52,11 @@ _BATCH: Final = (-2, -2)
 
 PAGE: Final = mmap.PAGESIZE
 
+_COUNT_BYTES: Final = 1 << 18
+_COUNT_BITS: Final = 32
+_COUNTING_SECONDS: Final = 0.05
+_LOOK_AGAIN_SECONDS: Final = 0.0002
+
 
 class Setup(NamedTuple):
     """The first frame that a worker gets: the job, and how many cores the worker may use."""
@@ -60,15 +65,25 @@ class Setup(NamedTuple):
     cores: int
 
 
+class Before(NamedTuple):
+    """What stands before a block: so many lines, and after them some blocks whose lines are not counted yet,
+    each as its number, path, start and end."""
+
+    n_lines: int
+    blocks: tuple[tuple[int, str, int, int], ...]
+
+
 class BlockRequest(NamedTuple):
-    """Score lines ``start`` to ``stop`` of a block. The worker answers with `Segment`s and then None, or with
-    a `WorkerError` if the machinery failed (not a record)."""
+    """Score lines ``start`` to ``stop`` (None: all) of a block. The worker answers with `Segment`s and then
+    None, or with a `WorkerError` if the machinery failed (not a record). ``before``: what stands before the
+    block, if the index of its first line is not known."""
 
     block: Block
     start: int
-    stop: int
+    stop: int | None
     verdicts: dict[Place, Verdict]
     one_by_one: bool
+    before: Before | None = None
 
 
 class RecordsRequest(NamedTuple):
@@ -129,6 +144,57 @@ def own_memory(pid: int) -> int:
     except (OSError, ValueError):
         return 0
     return (resident - shared) * mmap.PAGESIZE
+
+
+def count_lines(path: str, start: int, end: int) -> int:
+    """The lines between two offsets of a file; the last one may lack its end. Raises `ReadError`."""
+    n, at, last = 0, start, b"\n"
+    with told_of(path, ReadError), open(path, "rb", buffering=0) as file:
+        while at < end and (piece := os.pread(file.fileno(), min(_COUNT_BYTES, end - at), at)):
+            n += piece.count(b"\n")
+            at, last = at + len(piece), piece[-1:]
+    if at < end:
+        raise ReadError("it changed while it was read", file=path)
+    return n + (last != b"\n")
+
+
+class LineCounts:
+    """How many lines blocks have, in memory that all processes of a pool share.
+
+    Workers count the lines of a block while they read it, and the rows of a block are numbered after all
+    lines before it, some of which other workers are reading at that time. A worker that does not tell in time
+    (it has died, or its disk is slow) is not waited for: the lines of its block are counted again.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self._page = mmap.mmap(descriptor, PAGE)
+        self._slots = memoryview(self._page).cast("Q")
+
+    def tell(self, number: int, n_lines: int) -> None:
+        """Say how many lines block ``number`` has."""
+        # a slot holds both in one word, which is written at once
+        self._slots[number % len(self._slots)] = (number + 1) << _COUNT_BITS | n_lines
+
+    def first_index(self, before: Before, seconds: float = _COUNTING_SECONDS) -> int:
+        """The index of the line after all that stand before; a block that nobody tells of for some seconds
+        is counted here. Raises `ReadError`."""
+        return before.n_lines + sum(self._lines_of(*block, seconds) for block in before.blocks)
+
+    def _lines_of(self, number: int, path: str, start: int, end: int, seconds: float) -> int:
+        until = time.monotonic() + seconds
+        while True:
+            told = self._slots[number % len(self._slots)]
+            if told >> _COUNT_BITS == number + 1:
+                return told & (1 << _COUNT_BITS) - 1
+            if time.monotonic() >= until:
+                return count_lines(path, start, end)
+            time.sleep(_LOOK_AGAIN_SECONDS)
+
+    def close(self) -> None:
+        self._slots.release()
+        self._page.close()
+        os.close(self.descriptor)
 
 
 class InFlight:

@@ -15,7 +15,7 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 from relfast.embed import THREADS_VARIABLE
@@ -26,8 +26,10 @@ from relfast.engine.files.block_scoring import load_fast_path as load_fast_path
 from relfast.engine.files.io.reader import read_gold
 from relfast.engine.isolated.failures import OUT_OF_MEMORY
 from relfast.engine.isolated.protocol import (
+    Before,
     BlockRequest,
     InFlight,
+    LineCounts,
     Ready,
     Setup,
     own_memory,
@@ -119,7 +121,7 @@ def _limit(what: int, value: int) -> None:
     resource.setrlimit(what, (value, hard))
 
 
-def _serve(answers: int, scoring: Scoring) -> None:
+def _serve(answers: int, scoring: Scoring, counts: LineCounts) -> None:
     blocks = BlockScoring(scoring, SEGMENT_LINES)
     while True:
         try:
@@ -129,7 +131,9 @@ def _serve(answers: int, scoring: Scoring) -> None:
         try:
             found: Iterator[Any]
             if isinstance(request, BlockRequest):
-                found = blocks.segments(*request)
+                before = request.before
+                place = None if before is None else partial(_place, counts, request.block.seq, before)
+                found = blocks.segments(*request[:5], place)
             else:
                 found = _scores_of(request.records, scoring)
             for message in found:
@@ -139,6 +143,12 @@ def _serve(answers: int, scoring: Scoring) -> None:
             os._exit(OUT_OF_MEMORY)
         except Exception as error:
             _tell(answers, _failure(error))
+
+
+def _place(counts: LineCounts, number: int, before: Before, n_lines: int) -> int:
+    """Tell the other workers how many lines block ``number`` has; the index of its first line."""
+    counts.tell(number, n_lines)
+    return counts.first_index(before)
 
 
 def _failure(error: Exception, what: str = "") -> WorkerError:
@@ -169,9 +179,9 @@ def _scores_of(records: Sequence[Record], scoring: Scoring) -> Iterator[list[Sco
         yield scores
 
 
-def main(parent: int, page: int) -> None:
+def main(parent: int, page: int, counts: int) -> None:
     """The worker's main loop: requests on stdin, answers on stdout. ``parent`` is the pid of the fork server,
-    ``page`` the descriptor of the in-flight page."""
+    ``page`` and ``counts`` are the descriptors of the in-flight page and of the counts of lines."""
     die_with(parent)
     ctypes.CDLL(None).prctl(_PR_SET_NAME, NAME.encode())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -203,4 +213,4 @@ def main(parent: int, page: int) -> None:
         return
     _tell(answers, Ready(os.getpid(), gold.repeated))
     os.dup2(nowhere, 2)  # RDKit can print gigabytes of messages about one bad answer
-    _serve(answers, scoring)
+    _serve(answers, scoring, LineCounts(counts))

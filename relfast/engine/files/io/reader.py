@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator, Sequence
+from io import FileIO
 from itertools import chain
 from typing import Final
 from zlib import crc32
 
 from relfast_kernels.compiled import native
 
-from relfast.engine.columns.blocks import Block, Fault
+from relfast.engine.columns.blocks import BLOCK_LINES, UNKNOWN, Block, Fault, Position
 from relfast.engine.columns.gold_records import GoldRecords, HeldRecords
 from relfast.engine.files.io import parquet
 from relfast.engine.files.io.sources import Source, find_sources, pieces_of
@@ -38,11 +39,11 @@ GROUP_BYTES: Final = 32 * 2**20
 """Largest row group (rows, uncompressed bytes) that a worker reads as a whole. Several workers cannot share
 a larger one (pandas puts a million rows into one group), so the parent reads it forward."""
 
-BLOCK_LINES: Final = 16_384
-"""Most lines in a block, so that a block of short lines does not have too many."""
-
 _READ_BYTES: Final = 1 << 18
 """Bytes of a file that are looked at together: they stay in the processor's cache."""
+
+_TAIL_BYTES: Final = 1 << 16
+"""Bytes in which the end of a block's last line is looked for first."""
 
 _PROBE_BYTES: Final = 1 << 14
 _LONG_LINE: Final = 500
@@ -197,8 +198,11 @@ class Cutter:
         return block
 
 
-def blocks(sources: Sequence[Source], max_line: int) -> Iterator[Block]:
-    """All blocks of a run, in order.
+def blocks(
+    sources: Sequence[Source], max_line: int, begin: Position | None = None, *, counted: bool = True
+) -> Iterator[Block]:
+    """All blocks of a run, in order, or those from ``begin`` on, where a block of a plain file begins.
+    ``counted`` is that of `cut_file`; the index of what follows a block that is not counted is `UNKNOWN`.
 
     Raises
     ------
@@ -207,20 +211,25 @@ def blocks(sources: Sequence[Source], max_line: int) -> Iterator[Block]:
     ReadError
         Reading a source fails, or the source shrinks meanwhile.
     """
-    seq = index = 0
-    for number, source in enumerate(sources):
+    begin = begin or Position()
+    seq, start, index = begin.seq, begin.offset, begin.index
+    for number, source in enumerate(sources[begin.source :], begin.source):
         if source.codec == "parquet":
             cut = cut_parquet(source.path, max_line)
         elif source.seekable:
-            cut = cut_file(source.path, max_line, most=source.size or None)
+            cut = cut_file(source.path, max_line, start, most=source.size or None, counted=counted)
         else:
             cut = cut_stream(source, max_line)
         for block in cut:
             block.seq, block.source = seq, number
-            block.place(index)
+            if index == UNKNOWN:
+                block.first_index = UNKNOWN
+            else:
+                block.place(index)
+                index = UNKNOWN if block.n_lines == UNKNOWN else index + block.n_lines
             yield block
             seq += 1
-            index += block.n_lines
+        start = 0
         _check_not_shrunk(source)
 
 
@@ -250,11 +259,15 @@ def cut_file(
     end: int | None = None,
     *,
     most: int | None = None,
+    counted: bool = True,
 ) -> Iterator[Block]:
     """Blocks of a regular file as byte ranges. The bytes are read to find line ends, and not kept.
 
     ``start`` and ``end`` are offsets at which lines begin; only the lines between are cut. ``end`` is by
     default the present size, but ``most`` at most: what is appended later is not read.
+
+    If the blocks need not be ``counted``, only bytes around their ends are read, and who reads them counts
+    their lines. They are the same blocks unless one has more than `BLOCK_LINES`.
     """
     with told_of(path):
         file = open(path, "rb", buffering=0)  # noqa: SIM115
@@ -262,18 +275,53 @@ def cut_file(
         size = os.fstat(file.fileno()).st_size if end is None else end
         size = size if most is None else min(size, most)
         # the path is absolute: workers open it themselves, and this process may change its directory
-        cutter = Cutter(max_line, os.path.abspath(path), start)
-        file.seek(start)
-        buffer = bytearray(_READ_BYTES)
+        whole = os.path.abspath(path)
+        if counted or max_line < LARGE_BLOCK_BYTES:  # in blocks of long lines, some may be too long
+            yield from _cut_counted(file, whole, max_line, start, size)
+            return
         while start < size:
-            with told_of(path, ReadError):
-                got = file.readinto(memoryview(buffer)[: size - start])
-            if not got:
-                now = os.fstat(file.fileno()).st_size
-                raise ReadError(f"it shrank to {now} bytes while it was read", file=path)
-            start += got
-            yield from cutter.feed(buffer, got)
-        yield from cutter.finish()
+            least = LARGE_BLOCK_BYTES if start >= LARGE_FROM else BLOCK_BYTES
+            end = size if size - start < least else _last_line_end(file, start, start + least)
+            if end > start:
+                block = Block(0, 0, 0, UNKNOWN, start, end, whole)
+            else:  # the line is longer than a block
+                block = next(_cut_counted(file, whole, max_line, start, size))
+            yield block
+            start = block.end
+
+
+def _cut_counted(file: FileIO, path: str, max_line: int, start: int, size: int) -> Iterator[Block]:
+    """The blocks between two offsets of a file, all of whose bytes are read."""
+    cutter = Cutter(max_line, path, start)
+    buffer = bytearray(_READ_BYTES)
+    while start < size:
+        with told_of(file.name, ReadError):
+            got = os.preadv(file.fileno(), [memoryview(buffer)[: size - start]], start)
+        if not got:
+            raise _shrank(file)
+        start += got
+        yield from cutter.feed(buffer, got)
+    yield from cutter.finish()
+
+
+def _last_line_end(file: FileIO, start: int, end: int) -> int:
+    """The offset behind the last line that ends between two offsets of a file; ``start`` if none does."""
+    size = _TAIL_BYTES
+    while end > start:
+        at = max(start, end - size)
+        with told_of(file.name, ReadError):
+            piece = os.pread(file.fileno(), end - at, at)
+        if len(piece) < end - at:
+            raise _shrank(file)
+        if (found := piece.rfind(b"\n")) >= 0:
+            return at + found + 1
+        end, size = at, _READ_BYTES
+    return start
+
+
+def _shrank(file: FileIO) -> ReadError:
+    now = os.fstat(file.fileno()).st_size
+    return ReadError(f"it shrank to {now} bytes while it was read", file=file.name)
 
 
 def cut_stream(source: Source, max_line: int) -> Iterator[Block]:
