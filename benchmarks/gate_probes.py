@@ -72,11 +72,13 @@ def _block(kind: str, *, knows: bool = True) -> Callable[[Path], Probe]:
         data = path.read_bytes()
         options = AllOptions(policy="strict" if STRICT[1] in dump.options else "reference")
         job = Job(options=options, data=(str(data_of(path)),) if "--data" in dump.options else ())
-        known = BlockScoring(Scoring(job, read_gold(job.data)))
+        known = BlockScoring(Scoring(job, read_gold(job.data, strict=job.options.strict)))
 
         def ours() -> None:
             block = Block(0, 0, 0, n_lines, 0, len(data), data=data)
-            blocks = known if knows else BlockScoring(Scoring(job, read_gold(job.data)))
+            blocks = (
+                known if knows else BlockScoring(Scoring(job, read_gold(job.data, strict=job.options.strict)))
+            )
             assert sum(segment.tally.rows for segment in blocks.segments(block)) >= n_lines
 
         return Probe(ours)

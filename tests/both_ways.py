@@ -44,7 +44,7 @@ class Ways(NamedTuple):
     @classmethod
     def of_job(cls, job: Job) -> Ways:
         built("text")
-        scoring = Scoring(job, read_gold(job.data))
+        scoring = Scoring(job, read_gold(job.data, strict=job.options.strict))
         opened = TextFastPath.open(scoring)
         assert opened is not None
         return cls(scoring, opened)

@@ -37,8 +37,8 @@ on besides their responses (and besides their id, unless gold is joined by id); 
 `SAYS_MORE` …; the number of the row of a gold file that it is joined with by its id alone, or `UNKNOWN`; a
 digest of task and answer without what the answer's members hold (0: there is none); and where its gold was
 read (`IN_DATA` …). Of a line of a gold file the digests are that of its id alone and that of task and answer;
-its gold and its rest are where the JSON of its `GOLD_FIELDS` begins and ends in the scratch space. One more
-row follows the last line: its first record is the number of all records."""
+its gold and its rest are where its JSON (`GOLD_COLUMNS`) begins and ends in the scratch space. One more row
+follows the last line: its first record is the number of all records."""
 SAYS_MORE, HAS_ID_ONLY, ID_OF_GOLD, ID_OF_PROMPT, PROMPT_OF_GOLD = range(5)
 """What a line has besides id and responses, in this order, as comparisons use it. SAYS_MORE: members that its
 gold depends on; HAS_ID_ONLY: nothing. From `ID_OF_GOLD` on the id or the prompt comes with the gold: members
@@ -134,11 +134,12 @@ MAX_ID_DIGITS: Final = 18
 """The most digits of an integer that every JSON parser keeps exactly."""
 
 GOLD_TASK, GOLD_TEXT_AT, GOLD_TEXT_STOP, GOLD_ID, GOLD_ID_END = range(5)
-GOLD_FIELDS: Final = ("target", "label", "taxa")
+GOLD_FIELDS: Final = ("target", "label", "taxa", "taxa_as")
 GOLD_COLUMNS: Final = 5
 """Columns of a gold that Python has prepared: the number of its task (-1: none that is scored here), and,
-within the text of all golds, where its JSON is (its `GOLD_FIELDS` only) and where that of its rows' id is
-(`ID_OF_GOLD`)."""
+within the text of all golds, where its JSON is and where that of its rows' id is (`ID_OF_GOLD`). The JSON
+is an object with its `GOLD_FIELDS`; under ``strict`` a yes of REL-B1 is a list of that object and the numbers
+of the taxa that are compared, or null if only Python can tell them."""
 (
     HELD_START,
     HELD_END,
@@ -153,8 +154,8 @@ within the text of all golds, where its JSON is (its `GOLD_FIELDS` only) and whe
 HELD_COLUMNS: Final = 9
 """Columns of a row of the gold files: where its line is in the bytes of all, a digest of its id, the last row
 with its id (-1 if another row was the first), the number of its line, a digest of task and answer without
-what the answer's members hold (0: there is none), where the JSON of its `GOLD_FIELDS` is in the text of all
-rows, and a digest of its line."""
+what the answer's members hold (0: there is none), where its gold's JSON (`GOLD_COLUMNS`) is in the text of
+all rows, and a digest of its line."""
 SHORTEST_QUESTION: Final = 16
 """In characters; a shorter question is not searched for within prompts."""
 ROW_UNSEEN: Final = 1

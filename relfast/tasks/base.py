@@ -210,9 +210,6 @@ class TextKernel(NamedTuple):
     details
         The function that makes the texts of ``--details`` from the kernel's codes: ``(predicted, gold) ->
         dict``. Lists in the dict are empty: the kernel itself writes them.
-    strict_gold
-        The function that rewrites gold in the form that ``strict`` compares: ``(answer, question) ->
-        answer``. It returns the same object if nothing needs to change.
     least
         Name of the option that is the smallest score of a right answer under ``strict``: ``b1_min_f1``.
     """
@@ -220,7 +217,6 @@ class TextKernel(NamedTuple):
     number: int
     details: str
     metrics: str | None = None
-    strict_gold: str | None = None
     least: str | None = None
 
 

@@ -16,8 +16,8 @@ from typing import Any, Final, Self
 import orjson
 from relfast_kernels import layouts
 from relfast_kernels.compiled import native
-from relfast_kernels.entry import Int, rows_of
-from relfast_kernels.text.layouts import Golds, Judging, Work
+from relfast_kernels.entry import Int, Spare, rows_of
+from relfast_kernels.text.layouts import Golds, Judging, Naming, Work
 
 from relfast.records import Options, Outcome
 from relfast.support.system import lazy_memory
@@ -50,11 +50,18 @@ def work_space() -> Work:
 # golds
 
 
-def compared_gold(kernel: TextKernel, strict: bool, answer: Any, question: object) -> Any:
-    """Gold in the form that the policy compares: ``answer``, or what `TextKernel.strict_gold` makes of it."""
-    if not strict or kernel.strict_gold is None:
-        return answer
-    return resolve(kernel.strict_gold)(answer, question)
+def _naming() -> Any:
+    settings = numbers(layouts.SET_SIZE)
+    settings[layouts.SET_STRICT] = True
+    return Naming(question=b"", gold=b"", settings=settings, work=work_space(), out=(ctypes.c_char * 1)())
+
+
+_NAMING: Final = Spare[Any](_naming)
+
+
+def needs_question(task: Task, options: Options) -> bool:
+    """Whether the options' policy needs the question to read the task's gold."""
+    return options.strict and "question" in task.strict_needs
 
 
 def gold_text(answer: object) -> bytes:
@@ -67,6 +74,22 @@ def gold_text(answer: object) -> bytes:
         return b"0"
 
 
+def compared_text(text: bytes, question: object) -> bytes:
+    """A `gold_text` with what a policy that needs the question compares
+    (`relfast_kernels.layouts.GOLD_COLUMNS`)."""
+    naming = _NAMING.take()
+    naming.gold = text
+    naming.question = utf8(question) if isinstance(question, str) and ">" in question else b""
+    room = 2 * naming.n_question + 20 * naming.n_gold + 64
+    if room > naming.n_out:
+        naming.out = (ctypes.c_char * (2 * room))()
+    size = native.functions("text")["name_taxa"](naming)
+    compared: bytes = naming.out[:size] if size else text
+    if room <= _MOST_KEPT:
+        _NAMING.append(naming)
+    return compared
+
+
 def least_measure(options: Options, kernels: Sequence[TextKernel]) -> int:
     """The smallest score of a right answer (`TextKernel.least`) as the bits of a float64, or 0."""
     for kernel in kernels:
@@ -74,6 +97,9 @@ def least_measure(options: Options, kernels: Sequence[TextKernel]) -> int:
             return int.from_bytes(struct.pack("<d", getattr(options, kernel.least)), "little")
     return 0
 
+
+_MOST_KEPT: Final = 1 << 18
+"""Bytes of room to settle a gold's taxa that are kept for the next one."""
 
 _ROW: Final = struct.Struct(f"{layouts.GOLD_COLUMNS}q")
 
@@ -148,9 +174,8 @@ MOST_KNOWN: Final = 1 << 12
 """Maximum golds, bytes of their JSON, and cached outcomes: gold may hold any number."""
 
 MOST_ASKED: Final = 1 << 9
-SAME_GOLD: Final = 8
 LONGEST: Final = 1 << 15
-"""Maximum golds cached with questions, questions of one gold (those of a step), characters of a question."""
+"""Maximum golds whose last question is kept, and characters of such a question."""
 
 SCRATCH: Final = 1 << 24
 """Bytes of work space; scoring a text takes up to sixteen times its size."""
@@ -199,7 +224,7 @@ class TextScorer(KernelScorer):
         )
         settings[layouts.SET_DETAILS], settings[layouts.SET_STRICT] = True, options.strict
         settings[layouts.SET_LEAST] = least_measure(options, [kernel])
-        self._needs_question = options.strict and kernel.strict_gold is not None
+        self._needs_question = needs_question(task, options)
         self._list_fields = [name for name, value in resolve(kernel.details)(0, 0).items() if value == []]
         """Fields of the details that are lists; the kernel writes them as JSON."""
         self._golds = PreparedGolds(MOST_GOLDS, MOST_BYTES)
@@ -209,7 +234,7 @@ class TextScorer(KernelScorer):
         """The field of gold that the kernel reads, if it reads only one: a shortcut to find known golds."""
         self._by_value: dict[str | int, int] = {}
         self._numbers: dict[bytes, int] = {}
-        self._by_question: dict[bytes, list[tuple[object, int]]] = {}
+        self._asked: dict[bytes, tuple[object, int]] = {}
         self._known: dict[Any, Outcome] = {}
         self._desks: list[_Desk] = []
 
@@ -229,35 +254,28 @@ class TextScorer(KernelScorer):
         known = self._by_value.get(value) if type(value) is str or type(value) is int else None
         if known is not None:
             return known
-        try:
-            if self._needs_question:
-                return self._prepare_with_question(answer, question)
-            number = self._add(
-                orjson.dumps({name: answer[name] for name in layouts.GOLD_FIELDS if name in answer})
-            )
-        except Exception:  # whatever is wrong with this gold, the task's scorer reports it in a row
-            return -1
+        # whatever is wrong with this gold, the task's scorer reports it in a row
+        text = gold_text(answer)
+        if self._needs_question:
+            return self._prepare_with_question(text, question)
+        number = self._add(text)
         if self._field and number >= 0 and (type(value) is str or type(value) is int):
             self._by_value[value] = number
         return number
 
-    def _prepare_with_question(self, answer: dict[Any, Any], question: object) -> int:
-        """`prepare` for tasks in which ``strict`` needs the question to read gold. Questions are compared,
-        not hashed, which takes a tenth of the time."""
-        text = orjson.dumps(answer)
-        entries = self._by_question.get(text)
-        for other, number in entries or ():
-            if other is question or (type(question) is str and other == question):
-                return number
-        new = self._add(gold_text(compared_gold(self._kernel, True, answer, question)))
-        if question is not None and (type(question) is not str or len(question) > LONGEST):
-            return new
-        if entries is None or len(entries) >= SAME_GOLD:
-            if len(self._by_question) >= MOST_ASKED:
-                self._by_question = {}
-            entries = self._by_question[text] = []
-        entries.append((question, new))
-        return new
+    def _prepare_with_question(self, text: bytes, question: object) -> int:
+        """`prepare` for a policy that needs the question. The last one of each gold is known: a step has
+        several rollouts of it."""
+        known = self._asked.get(text)
+        is_usual = question is None or (type(question) is str and len(question) <= LONGEST)
+        if known is not None and is_usual and known[0] == question:
+            return known[1]
+        number = self._add(compared_text(text, question))
+        if is_usual:
+            if len(self._asked) >= MOST_ASKED:
+                self._asked = {}
+            self._asked[text] = question, number
+        return number
 
     def _add(self, text: bytes) -> int:
         """The number of the gold with this JSON, stored now if it is new; -1 if there is no room."""

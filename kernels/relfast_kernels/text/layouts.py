@@ -25,9 +25,12 @@ from relfast_kernels.layouts import (
 from relfast_kernels.text.marks import Names
 from relfast_kernels.text.steps import Span, Table
 
-GOLD_VALUE, GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END = range(4)
-GOLD_SIZE: Final = 4
-"""Facts about a line's gold: its panel or label, how many taxa, where in the scratch space they are."""
+GOLD_VALUE, GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_WRITTEN = range(5)
+GOLD_SIZE: Final = 5
+"""Facts about a line's gold: its panel or label, how many taxa, where in the scratch space they are, and what
+it says of how they are written (`UNSAID` …)."""
+UNSAID, BY_NAME, BY_PLACE = range(3)
+"""Whether gold's taxa are names, or places in the sorted list of names."""
 
 
 class Work(Struct):
@@ -189,6 +192,21 @@ class Writing(Struct):
     out: Bytes = Array(Byte, "n_out")
     samples: Bytes = Array(Byte, "n_samples")
     written: Ints = Array(Int, WRITTEN_SIZE)
+
+
+class Naming(Struct):
+    """The text of a question (UTF-8) and the JSON of a gold's `GOLD_FIELDS`, which becomes that of
+    `GOLD_COLUMNS`; ``out`` has room for twice the question, twenty times the gold, and 64 bytes more. The
+    ``settings``, those of a scan, say ``strict``."""
+
+    n_question: int = Int
+    n_gold: int = Int
+    n_out: int = Int
+    question: Bytes = Const(Byte, "n_question")
+    gold: Bytes = Const(Byte, "n_gold")
+    settings: Ints = Const(Int, SET_SIZE)
+    work: Work = Inner(Work)
+    out: Bytes = Array(Byte, "n_out")
 
 
 class Digested(Struct):

@@ -19,6 +19,7 @@ from relfast_kernels.compiled.jit import kernel, step
 from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.layouts import (
     ALL_IDS_REPEAT,
+    B1,
     BLANK,
     ESCAPED,
     FAST,
@@ -95,15 +96,29 @@ from relfast_kernels.layouts import (
     WANTS_RECORDS,
     WANTS_SCRATCH,
 )
+from relfast_kernels.text.alignment import settle_taxa
 from relfast_kernels.text.ascii import BLANKS, BRACE_OPEN, CR, LF, TILDE
 from relfast_kernels.text.characters import is_utf8
 from relfast_kernels.text.find import copy, digest, find_byte, find_outside, skip
 from relfast_kernels.text.json_scan import is_null, put_json, put_text, tokenise
-from relfast_kernels.text.layouts import Golds, Held, Judging, Outline, Response, Room, Scan, Work
+from relfast_kernels.text.layouts import (
+    BY_NAME,
+    GOLD_WRITTEN,
+    Golds,
+    Held,
+    Judging,
+    Naming,
+    Outline,
+    Response,
+    Room,
+    Scan,
+    Work,
+)
 from relfast_kernels.text.projection import (
     LEFT_OUT,
     OF_GOLD,
     UNSURE,
+    asked_of,
     find_members,
     form_of,
     has_any,
@@ -122,7 +137,15 @@ from relfast_kernels.text.prompts import (
     put_prompt,
     put_value,
 )
-from relfast_kernels.text.responses import put_gold, read_gold, score_as_published, score_strictly
+from relfast_kernels.text.responses import (
+    needs_taxa,
+    put_gold,
+    put_taxa,
+    read_gold,
+    read_prepared,
+    score_as_published,
+    score_strictly,
+)
 from relfast_kernels.text.steps import Form, Table
 from relfast_kernels.text.vectors import WIDTH
 
@@ -411,6 +434,21 @@ def _room_for(line: Ints, golds: Golds, gold: int, used: int, scratch: Bytes) ->
     return bool(used + size <= len(scratch))
 
 
+@kernel
+def _question(scan: Scan, form: int, used: int) -> Response:
+    """The question by which taxa are settled (`settle_taxa`): a text in the scratch space from ``used`` on.
+    Only one with escapes has lines, so any other shows no alignment; nor is it looked at if gold says that
+    its taxa are names."""
+    data, tape, scratch, end = scan.data, scan.work.tape, scan.scratch, used
+    if scan.work.gold[GOLD_WRITTEN] != BY_NAME:
+        token = asked_of(data, tape, scan.table, scan.table.forms[form], scan.work.found)
+        if token == UNSURE:
+            end = used - 1
+        elif token > 0 and tape[token, TOKEN_KIND] == ESCAPED:
+            end = put_text(data, tape[token, TOKEN_START], tape[token, TOKEN_END], scratch, used)
+    return Response(scratch, used, end)
+
+
 @step
 def _take_said(scan: Scan, number: int, form: int, used: Any) -> Any:
     """Read the gold of a line from where it stands, if Python has prepared one of its shape: from where on
@@ -426,6 +464,10 @@ def _take_said(scan: Scan, number: int, form: int, used: Any) -> Any:
     if in_scratch:
         source, tape = scratch, work.said
     taken = int(read_gold(source, tape, token, task, settings, work, scratch, used))
+    if taken >= 0 and needs_taxa(task, settings, work):
+        question = _question(scan, form, taken)
+        if not settle_taxa(source, question, work, scratch, max(taken, question.end)):
+            return UNKNOWN
     if taken >= 0:
         line[LINE_GOLD], line[LINE_DIGEST], line[LINE_SAID] = (
             gold,
@@ -433,6 +475,26 @@ def _take_said(scan: Scan, number: int, form: int, used: Any) -> Any:
             IN_SCRATCH if in_scratch else IN_DATA,
         )
     return taken
+
+
+@step
+def _put_said(
+    scan: Scan, form: int, shape: np.uint64, token: int, in_scratch: bool, used: int
+) -> tuple[int, int]:
+    """Write the JSON of the gold that `_find_said` has found in a gold file's line: where it begins and
+    ends."""
+    work, settings, scratch = scan.work, scan.settings, scan.scratch
+    source, tape = scan.data, work.tape
+    if shape == 0:
+        return used, used
+    if in_scratch:
+        source, tape = scratch, work.said
+    end = put_gold(source, tape, token, scratch, used + 1)
+    if settings[SET_STRICT] == 0 or read_gold(source, tape, token, B1, settings, work, scratch, end) < 0:
+        return used + 1, end
+    if not needs_taxa(B1, settings, work):
+        return used + 1, end
+    return used, put_taxa(source, _question(scan, form, end + 1), work, scratch, used, end)
 
 
 @step
@@ -449,10 +511,10 @@ def _take_held(scan: Scan, number: int, used: Any) -> Any:
         return UNKNOWN
     start, end = row[HELD_GOLD], row[HELD_GOLD_END]
     has_room = _room_for(line, scan.golds, GOLD_UNKNOWN, used + 3 * (end - start), scan.scratch)
-    if not has_room or tokenise(held.text, start, end, work.said, 0) < 0:
+    if not has_room:
         return UNKNOWN
     task = scan.golds.rows[gold, GOLD_TASK]
-    taken = int(read_gold(held.text, work.said, 0, task, scan.settings, work, scan.scratch, used))
+    taken = int(read_prepared(held.text, start, end, task, scan.settings, work, scan.scratch, used))
     if taken >= 0:
         line[LINE_GOLD], line[LINE_SAID] = gold, IN_HELD
     return taken
@@ -530,12 +592,11 @@ def _project_line(scan: Scan, number: int, plain: int) -> int:
         seed = np.uint64(settings[SET_SEED])
         lines[number, LINE_DIGEST] = digest_id(source, id_start, id_end, seed)
         shape, token, in_scratch, used = _find_said(data, table, work, form, seed, scratch, used)
-        lines[number, LINE_SHAPE], end = np.int64(shape), used
-        if in_scratch:
-            end = put_gold(scratch, work.said, token, scratch, used)
-        elif shape != 0:
-            end = put_gold(data, tape, token, scratch, used)
-        lines[number, LINE_GOLD], lines[number, LINE_REST], state[STATE_USED] = used, end, end
+        lines[number, LINE_SHAPE] = np.int64(shape)
+        lines[number, LINE_GOLD], lines[number, LINE_REST] = _put_said(
+            scan, form, shape, token, in_scratch, used
+        )
+        state[STATE_USED] = lines[number, LINE_REST]
         return SLOW if place == NOWHERE else FIELDS
     rest, asked = _rest_of(data, settings, table, work, form, token, given, place)
     taken, joins = UNKNOWN, settings[SET_JOIN] != 0
@@ -571,10 +632,10 @@ def _project_line(scan: Scan, number: int, plain: int) -> int:
 def _take_gold(golds: Golds, gold: int, settings: Ints, work: Work, scratch: Bytes, used: int) -> int:
     """Read a gold into ``work.gold``; from where on scratch space is free then, or -1: left to Python."""
     row = golds.rows[gold]
-    task = row[GOLD_TASK]
-    if task < 0 or tokenise(golds.text, row[GOLD_TEXT_AT], row[GOLD_TEXT_STOP], work.tape, 0) < 0:
+    start, end, task = row[GOLD_TEXT_AT], row[GOLD_TEXT_STOP], row[GOLD_TASK]
+    if task < 0:
         return -1
-    return int(read_gold(golds.text, work.tape, 0, task, settings, work, scratch, used))
+    return int(read_prepared(golds.text, start, end, task, settings, work, scratch, used))
 
 
 @kernel
@@ -593,7 +654,7 @@ def _score_record(
         beyond = last + WIDTH
     response, room = Response(source, begin, last), Room(scratch, used, beyond)
     if strict:
-        return score_strictly(response, task, settings, gold_text, work, room, record)
+        return score_strictly(response, task, settings, work, room, record)
     return score_as_published(response, task, settings, gold_text, work, room, record)
 
 
@@ -664,6 +725,20 @@ def judge_text(judging: Judging) -> int:
         if not done:
             record[RECORD_KEY] = UNKNOWN
     return 0
+
+
+@kernel
+def name_taxa(naming: Naming) -> int:
+    """Write the JSON of a gold of REL-B1 with the taxa that ``strict`` compares; its size, or 0 if it is left
+    as it is."""
+    gold, question, work, out = naming.gold, naming.question, naming.work, naming.out
+    tape, settings = work.said, naming.settings
+    if tokenise(gold, 0, len(gold), tape, 0) < 0:
+        return 0
+    if read_gold(gold, tape, 0, B1, settings, work, out, 0) < 0 or not needs_taxa(B1, settings, work):
+        return 0
+    end = copy(gold, 0, len(gold), out, 1)
+    return int(put_taxa(gold, Response(question, 0, len(question)), work, out, 0, end))
 
 
 @kernel

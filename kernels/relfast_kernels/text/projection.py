@@ -27,7 +27,7 @@ from relfast_kernels.layouts import (
     TOKEN_START,
 )
 from relfast_kernels.text.ascii import LOWER_A, LOWER_T
-from relfast_kernels.text.find import same_as, same_bytes
+from relfast_kernels.text.find import begins_with, same_as, same_bytes
 from relfast_kernels.text.json_scan import is_null, member, named
 from relfast_kernels.text.layouts import Work
 from relfast_kernels.text.steps import (
@@ -69,8 +69,11 @@ _TEXT = np.frombuffer(b"text", np.uint8)
 _TYPE = np.frombuffer(b"type", np.uint8)
 _OUTPUT_TEXT = np.frombuffer(b"output_text", np.uint8)
 _ROLE = np.frombuffer(b"role", np.uint8)
+_USER = np.frombuffer(b"user", np.uint8)
+_HUMAN = np.frombuffer(b"human", np.uint8)
 _ASSISTANT = np.frombuffer(b"assistant", np.uint8)
 _CONTENT = np.frombuffer(b"content", np.uint8)
+_PROMPT = np.frombuffer(b"prompt", np.uint8)
 _MESSAGE = np.frombuffer(b"message", np.uint8)
 _CHANNEL = np.frombuffer(b"channel", np.uint8)
 _PHASE = np.frombuffer(b"phase", np.uint8)
@@ -590,6 +593,45 @@ def question_of(data: Bytes, tape: Ints, table: Table, form: Form, out: Ints) ->
     if not is_text(tape, token):
         return UNSURE
     return 0 if is_empty(tape, token) else token
+
+
+@kernel
+def asked_of(data: Bytes, tape: Ints, table: Table, form: Form, out: Ints) -> int:
+    """The token of the text that a record of a row has as its question, 0 if it has none, or `UNSURE`."""
+    token = int(_first(data, tape, table, form.questions, False, out))
+    if token <= 0 or is_text(tape, token):
+        return token
+    # what --map says, and a question of our own form, is taken as it is
+    mapped = table.steps[table.paths[form.questions.start].start].kind == NAME_OR_INDEX
+    if tape[token, TOKEN_KIND] != LIST or form.first_counts != 0 or mapped:
+        return UNSURE
+    return _last_asked(data, tape, token)
+
+
+@kernel
+def _last_asked(data: Bytes, tape: Ints, messages: int) -> int:
+    """The token of the text of the user's last message in a list of messages, 0 if there is none, or
+    `UNSURE`."""
+    last = 0
+    at = messages + 1
+    while at < tape[messages, TOKEN_NEXT]:
+        role = member(data, tape, at, _ROLE) if tape[at, TOKEN_KIND] == OBJECT else 0
+        if role > 0:
+            start, end = tape[role, TOKEN_START], tape[role, TOKEN_END]
+            if tape[role, TOKEN_KIND] == ESCAPED:
+                return UNSURE
+            is_user = end - start == len(_USER) and begins_with(data, start, end, _USER)
+            if is_user or (end - start == len(_HUMAN) and begins_with(data, start, end, _HUMAN)):
+                last = at
+        at = tape[at, TOKEN_NEXT]
+    if last == 0:
+        return 0
+    content = member(data, tape, last, _CONTENT)
+    if content == 0:
+        content = member(data, tape, last, _PROMPT)
+    if is_text(tape, content):
+        return content
+    return _part_of(data, tape, content) if content > 0 and tape[content, TOKEN_KIND] == LIST else UNSURE
 
 
 @kernel

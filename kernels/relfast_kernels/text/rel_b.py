@@ -353,7 +353,7 @@ def name_start(text: Bytes, start: int, end: int) -> int:
 
 
 @kernel
-def _digits(text: Bytes, start: int, end: int) -> int:
+def digits_value(text: Bytes, start: int, end: int) -> int:
     """The number text[start:end], or -1 if it is anything but digits, or too long."""
     value = 0
     if end <= start or end - start > MAX_ID_DIGITS:
@@ -366,11 +366,12 @@ def _digits(text: Bytes, start: int, end: int) -> int:
 
 
 @kernel
-def _read_gold_names(text: Bytes, spans: Ints, n: int, work: Ints) -> int:
-    """Write the numbers of gold's taxa to ``work``, each once; how many, or -1: not all have one."""
+def number_taxa(text: Bytes, spans: Ints, n: int, work: Ints) -> int:
+    """Write the numbers of ``n`` taxa to ``work`` from `GOLD` on, each once; how many, or -1: not all have
+    one."""
     kept = 0
     for k in range(n):
-        number = _digits(text, name_start(text, spans[k, 0], spans[k, 1]), spans[k, 1])
+        number = digits_value(text, name_start(text, spans[k, 0], spans[k, 1]), spans[k, 1])
         if number < 0 or kept == MAX_GOLD:
             return -1
         known = False
@@ -419,7 +420,7 @@ def _share_of_vote(value: int, out: Bytes, to: int) -> int:
 
 @kernel
 def score_claim(
-    response: Response, reason: int, settings: Ints, gold_data: Bytes, work: Work, room: Room, row: Ints
+    response: Response, reason: int, settings: Ints, work: Work, room: Room, row: Ints
 ) -> tuple[bool, int]:
     """Score a response without its reasoning as ``strict`` does.
 
@@ -427,9 +428,9 @@ def score_claim(
     ----------
     reason
         0, or, if nothing is left of the response, the index in `REASONS` of why.
-    gold_data, work
-        Gold as `relfast_kernels.text.responses.read_gold` left it: ``work.gold``, and its taxa in
-        ``work.spans[1]``, whose text is in ``gold_data``. (No question is read that gives taxa other names.)
+    work
+        Gold as `relfast_kernels.text.responses.read_gold` left it: ``work.gold``, and the numbers of a yes's
+        taxa, as `number_taxa` writes them.
     room
         JSON of taxa is kept for details.
     row
@@ -445,11 +446,7 @@ def score_claim(
     details, least = settings[SET_DETAILS] != 0, settings.view(np.float64)[SET_LEAST]
     numbers = work.patterns
     gold_is_yes = work.gold[GOLD_VALUE] == 1
-    n_gold = 0
-    if gold_is_yes:
-        n_gold = _read_gold_names(gold_data, work.spans[1], work.gold[GOLD_TAXA], numbers)
-        if n_gold < 0:
-            return False, used
+    n_gold = work.gold[GOLD_TAXA] if gold_is_yes else 0
     label = 0
     n_pred = 0
     if reason == 0:

@@ -18,6 +18,7 @@ from relfast_kernels.layouts import (
     GOLD_VALUE_SHIFT,
     INTEGER,
     IS_CUT,
+    LIST,
     MAX_STRICT,
     N_CHOICES,
     NO_PANEL,
@@ -37,16 +38,42 @@ from relfast_kernels.layouts import (
     TOKEN_NEXT,
     TOKEN_START,
 )
+from relfast_kernels.text.alignment import settle_taxa
 from relfast_kernels.text.answers import OUTSIDE, SEVERAL, find_value
-from relfast_kernels.text.ascii import BRACE_CLOSE, BRACE_OPEN, COMMA, GREATER, HASH, LESS, ZERO
+from relfast_kernels.text.ascii import (
+    BRACE_CLOSE,
+    BRACE_OPEN,
+    COMMA,
+    GREATER,
+    HASH,
+    LESS,
+    SQUARE_CLOSE,
+    SQUARE_OPEN,
+    ZERO,
+)
 from relfast_kernels.text.characters import behind_word, digit_at, is_word, skip_white
-from relfast_kernels.text.find import copy, find_byte, find_digit, find_word, same_as
-from relfast_kernels.text.layouts import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE, Response, Room, Work
+from relfast_kernels.text.find import copy, find_byte, find_digit, find_word, put_number, same_as
+from relfast_kernels.text.json_scan import tokenise
+from relfast_kernels.text.layouts import (
+    BY_NAME,
+    BY_PLACE,
+    GOLD_TAXA,
+    GOLD_TEXT,
+    GOLD_TEXT_END,
+    GOLD_VALUE,
+    GOLD_WRITTEN,
+    UNSAID,
+    Response,
+    Room,
+    Work,
+)
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_b import (
+    GOLD,
     NO,
     YES,
     close_list,
+    digits_value,
     gold_label,
     gold_taxa,
     open_list,
@@ -198,7 +225,7 @@ def _read_value(
 
 @kernel
 def score_strictly(
-    response: Response, task: int, settings: Ints, gold_data: Bytes, work: Work, room: Room, row: Ints
+    response: Response, task: int, settings: Ints, work: Work, room: Room, row: Ints
 ) -> tuple[bool, int]:
     """Score a response as ``strict`` does; see `score_as_published`."""
     text, first, last = response
@@ -218,7 +245,7 @@ def score_strictly(
         reason = _ONLY_REASONING
     if task == B1:
         rest, free = Response(text, first, last), Room(scratch, used, beyond)
-        return score_claim(rest, reason, settings, gold_data, work, free, row)
+        return score_claim(rest, reason, settings, work, free, row)
     number = NO_PANEL if task < B1 else 0
     if reason == 0:
         number, reason = _read_value(text, first, last, task, scratch, beyond, work.patterns)
@@ -253,8 +280,9 @@ def gold_tag(data: Bytes, start: int, end: int) -> int:
     return 1 if same_as(data, start, end, _YES) else 0 if same_as(data, start, end, _NO) else -1
 
 
-_TARGET, _LABEL, _TAXA, _YES, _NO = (
-    np.frombuffer(word, np.uint8) for word in (b"target", b"label", b"taxa", b"Yes", b"No")
+_TARGET, _LABEL, _TAXA, _TAXA_AS, _NAME, _INDEX, _YES, _NO, _NULL = (
+    np.frombuffer(word, np.uint8)
+    for word in (b"target", b"label", b"taxa", b"taxa_as", b"name", b"index", b"Yes", b"No", b"null")
 )
 
 
@@ -270,6 +298,7 @@ def put_gold(data: Bytes, tape: Ints, token: int, out: Bytes, to: int) -> int:
             same_as(data, start, end, _TARGET)
             or same_as(data, start, end, _LABEL)
             or same_as(data, start, end, _TAXA)
+            or same_as(data, start, end, _TAXA_AS)
         ):
             quote = 1 if tape[value, TOKEN_KIND] <= ESCAPED else 0
             out[to] = COMMA if to > first else BRACE_OPEN
@@ -292,11 +321,12 @@ def read_gold(
     out: Bytes,
     to: int,
 ) -> int:
-    """Read a task's gold into ``work.gold``, and its taxa into the second set; where the JSON that is written
-    for details ends, or -1: left to Python."""
+    """Read a task's gold as it is written into ``work.gold``, and its taxa into the second set; where the
+    JSON that is written for details ends, or -1: left to Python."""
     details, strict = settings[SET_DETAILS] != 0, settings[SET_STRICT] != 0
     value = -1
     n_taxa = 0
+    written = UNSAID
     first = to
     at = token + 1
     stop = tape[token, TOKEN_NEXT]
@@ -326,6 +356,13 @@ def read_gold(
                 return -1
             if not details:
                 to = first
+        elif task == B1 and strict and same_as(data, name, name_end, _TAXA_AS):
+            if kind == ESCAPED:
+                return -1
+            written = UNSAID
+            if kind == STRING:
+                as_name, as_place = same_as(data, start, end, _NAME), same_as(data, start, end, _INDEX)
+                written = BY_NAME if as_name else BY_PLACE if as_place else UNSAID
         at = tape[at, TOKEN_NEXT]
     if value < 0 or (task == B1 and value == 1 and n_taxa == 0):
         return -1
@@ -333,4 +370,54 @@ def read_gold(
         to = close_list(out, open_list(out, to))
     gold = work.gold
     gold[GOLD_VALUE], gold[GOLD_TAXA], gold[GOLD_TEXT], gold[GOLD_TEXT_END] = value, n_taxa, first, to
+    gold[GOLD_WRITTEN] = written
     return to
+
+
+@kernel
+def needs_taxa(task: int, settings: Ints, work: Work) -> bool:
+    """Whether the taxa of the gold that `read_gold` has read must be settled: those of a yes, under
+    ``strict``."""
+    return bool(task == B1 and settings[SET_STRICT] != 0 and work.gold[GOLD_VALUE] == 1)
+
+
+@kernel
+def read_prepared(
+    data: Bytes, start: int, end: int, task: int, settings: Ints, work: Work, out: Bytes, to: int
+) -> int:
+    """`read_gold` of a gold's own JSON (`GOLD_COLUMNS`), with the taxa that it says are compared."""
+    tape = work.said
+    if tokenise(data, start, end, tape, 0) < 0:
+        return -1
+    has_taxa = tape[0, TOKEN_KIND] == LIST
+    taken = read_gold(data, tape, 1 if has_taxa else 0, task, settings, work, out, to)
+    if taken >= 0 and needs_taxa(task, settings, work):
+        at = int(tape[1, TOKEN_NEXT]) if has_taxa else 0
+        if tape[at, TOKEN_KIND] != LIST:
+            return -1
+        n = int(tape[at, TOKEN_NEXT]) - at - 1
+        for k in range(n):
+            work.patterns[GOLD + k] = digits_value(
+                data, tape[at + 1 + k, TOKEN_START], tape[at + 1 + k, TOKEN_END]
+            )
+        work.gold[GOLD_TAXA] = n
+    return taken
+
+
+@kernel
+def put_taxa(gold: Bytes, question: Response, work: Work, out: Bytes, begin: int, end: int) -> int:
+    """Complete the JSON of a gold that `read_gold` has read, out[begin + 1:end], with its taxa as ``strict``
+    compares them, or null if only Python can tell them; where it ends. See `settle_taxa`."""
+    is_settled = settle_taxa(gold, question, work, out, max(end, question.end))
+    out[begin], out[end] = SQUARE_OPEN, COMMA
+    if not is_settled:
+        end = copy(_NULL, 0, len(_NULL), out, end + 1)
+    else:
+        end = open_list(out, end + 1)
+        for k in range(work.gold[GOLD_TAXA]):
+            end = put_number(out, end, work.patterns[GOLD + k])
+            out[end] = COMMA
+            end += 1
+        end = close_list(out, end)
+    out[end] = SQUARE_CLOSE
+    return end + 1

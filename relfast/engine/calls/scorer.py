@@ -87,7 +87,7 @@ class Scorer:
         self._prepare()
 
     def _prepare(self) -> None:
-        gold = read_gold(self.job.data, self.job.max_line_bytes)
+        gold = read_gold(self.job.data, self.job.max_line_bytes, strict=self.job.options.strict)
         if gold.repeated is not None:
             warnings.warn(f"relfast: {gold.repeated.describe(self.job.data)}", stacklevel=level_of_caller())
         self._scoring = Scoring(self.job, gold, clock=WorkingClock())

@@ -29,6 +29,7 @@ from relfast_kernels.layouts import (
     MAX_ID_DIGITS,
     SET_IS_GOLD,
     SET_SEED,
+    SET_STRICT,
     SHORTEST_QUESTION,
     SLOW,
 )
@@ -286,14 +287,15 @@ class _Source:
 
 class HeldRecords(GoldRecords):
     """Gold records whose lines stay where they are: a line is decoded when its record is asked for. The text
-    kernel finds lines by digests of their ids, and keeps what is compared with responses.
+    kernel finds lines by digests of their ids, and keeps what is compared with responses, also under
+    ``strict`` if that is said.
 
     Raises `ReadError` if a file has changed that lines are in.
     """
 
-    def __init__(self, functions: Mapping[str, Callable[..., int]]) -> None:
+    def __init__(self, functions: Mapping[str, Callable[..., int]], *, strict: bool = False) -> None:
         super().__init__()
-        self._functions = functions
+        self._functions, self._strict = functions, strict
         self._n = self._n_ids = 0
         self._odd: dict[Any, int] = {}
         """Id → a number in place of a digest, for ids that the kernel does not read."""
@@ -339,7 +341,8 @@ class HeldRecords(GoldRecords):
         from relfast.engine.job import Job
 
         projection = Projection(Job(), self._functions, self.held)
-        projection.settings[SET_IS_GOLD], projection.settings[SET_SEED] = True, self.seed
+        settings = projection.settings
+        settings[SET_IS_GOLD], settings[SET_SEED], settings[SET_STRICT] = True, self.seed, self._strict
         return projection
 
     def _fill_in(self, block: ScannedBlock, first: int, path: str, longest: int) -> None:

@@ -35,7 +35,7 @@ from relfast.json_text import decode_object
 from relfast.records import Record, Score, SharedGold
 from relfast.stats.samples import key_of
 from relfast.tasks import EXACT_FIELDS, TASKS, find_task
-from relfast.tasks.text_scorer import PreparedGolds, compared_gold, gold_text
+from relfast.tasks.text_scorer import PreparedGolds, compared_text, gold_text, needs_question
 
 TASK_BY_NUMBER: Final = {
     task.text_kernel.number: (task, task.text_kernel)
@@ -210,21 +210,23 @@ class Golds:
 
     def _number_of(self, entry: Entry) -> int:
         """The number of the task of an entry, which gets its decoded answer; -1 if responses of that task are
-        not read here, or compared with more than the answer."""
+        not read here."""
         try:
             task = None if complete_gold(entry, self._job) else find_task(entry.task)
         except Exception:  # the lines are scored the ordinary way, which reports the error in rows
             return -1
-        number = NUMBERS.get(task.name, -1) if task is not None and self._reads else -1
-        needs_question = number >= 0 and TASK_BY_NUMBER[number][1].strict_gold is not None
-        return -1 if needs_question and self._job.options.strict else number
+        return NUMBERS.get(task.name, -1) if task is not None and self._reads else -1
 
     def add(self, digest: int, record: Record, rest: int) -> bool:
         """Add a record's gold under a digest, with its prompt's key if the digest includes it (`ID_OF_GOLD`);
         False if there is no room."""
         key = key_of(record.id, record.prompt, 0) if rest >= ID_OF_GOLD else b""
         task = NUMBERS.get(record.task, -1) if self._reads else -1
-        text = b"" if task < 0 else gold_text(self._as_compared(record, task))
+        text = b""
+        if task >= 0:
+            text = gold_text(record.answer)
+            if needs_question(TASKS[record.task], self._job.options):
+                text = compared_text(text, record.question)
         return self._enter(digest, self._prepared.add(task, text, key))
 
     def _enter(self, digest: int, number: int) -> bool:
@@ -237,9 +239,3 @@ class Golds:
             at = at + 1 & _SLOTS - 1
         prepared.digests[at], prepared.numbers[at] = digest, number + 1
         return True
-
-    def _as_compared(self, record: Record, number: int) -> Any:
-        """The gold that the job's policy compares with; None if ``details`` must show a different one."""
-        kernel = TASK_BY_NUMBER[number][1]
-        compared = compared_gold(kernel, self._job.options.strict, record.answer, record.question)
-        return None if self._job.details and compared is not record.answer else compared

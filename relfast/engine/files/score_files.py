@@ -179,7 +179,7 @@ class Progress(Plain):
 def in_process(job: Job, note: Tell = tell_nobody) -> Iterator[Blocks]:
     """Score in this process (``--workers 0``), where a record that hangs cannot be stopped. ``note`` is
     called with remarks on gold."""
-    gold = read_gold(job.data, job.max_line_bytes, in_files=True)
+    gold = read_gold(job.data, job.max_line_bytes, strict=job.options.strict, in_files=True)
     scoring = BlockScoring(Scoring(job, gold))
     yield lambda todo: ((block, list(scoring.segments(block))) for block in todo)
     if gold.repeated is not None:
@@ -353,7 +353,7 @@ def measure(inputs: Inputs) -> dict[str, Lengths]:
     from relfast.stats.lengths import Lengths
 
     job = inputs.job
-    scoring = Scoring(job, read_gold(job.data, job.max_line_bytes, in_files=True))
+    scoring = Scoring(job, read_gold(job.data, job.max_line_bytes, strict=job.options.strict, in_files=True))
     found: dict[str, Lengths] = {}
     for block in inputs.blocks():
         if block.faults:

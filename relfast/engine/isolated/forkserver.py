@@ -26,7 +26,7 @@ import struct
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -66,9 +66,11 @@ class ForkServer:
     ----------
     gold
         The files of ``--data``, which the helper reads once for all of its workers.
+    strict
+        Whether the policy is ``strict``, under which more of gold is prepared.
     """
 
-    def __init__(self, gold: Sequence[str]) -> None:
+    def __init__(self, gold: Sequence[str], *, strict: bool) -> None:
         self._changed = threading.Condition()
         self._statuses: dict[int, tuple[int, float | None]] = {}
         self._started: deque[tuple[int, int]] = deque()
@@ -80,7 +82,7 @@ class ForkServer:
         self._process: _Forked | subprocess.Popen[bytes] | None = early and early[0]
         self._ours, theirs = (early[1], None) if early else _socketpair()
         if theirs is not None:
-            self._ours.send(pickle.dumps([*gold]))
+            self._ours.send(pickle.dumps(([*gold], strict)))
         self._thread = threading.Thread(
             target=self._run, args=(theirs,), name="relfast-forkserver", daemon=True
         )
@@ -330,9 +332,9 @@ def _import_tasks() -> None:
     gc.freeze()
 
 
-def _serve(parent: int, control: _socket.socket, gold: Callable[[], Iterable[str]]) -> None:
+def _serve(parent: int, control: _socket.socket, gold: Callable[[], tuple[Sequence[str], bool]]) -> None:
     """Run the helper: fork workers for process ``parent``, which sends requests over ``control``. ``gold``
-    gives the files of ``--data``."""
+    gives the files of ``--data``, and whether the policy is ``strict``."""
     from relfast.engine.isolated import worker
     from relfast.engine.job import MAX_LINE_BYTES
 
@@ -344,10 +346,11 @@ def _serve(parent: int, control: _socket.socket, gold: Callable[[], Iterable[str
     os.dup2(nowhere, 1)
     # reading 100,000 gold records would run the garbage collector a dozen times, a quarter of the whole time
     gc.disable()
-    # workers read them themselves if that fails, and report why, or if they have another --max-line-bytes
+    # workers read them themselves if that fails, and report why, or if their job says otherwise
     with contextlib.suppress(Exception):
-        if paths := tuple(gold()):
-            worker.gold_of(paths, MAX_LINE_BYTES)
+        paths, strict = gold()
+        if paths:
+            worker.gold_of(tuple(paths), MAX_LINE_BYTES, strict)
     # these objects are never freed; frozen, the collector does not touch their pages, which stay shared
     gc.freeze()
     gc.enable()
@@ -394,7 +397,7 @@ def prefork(arguments: Sequence[str]) -> bool:
     """Fork the helper for the pool that this command is about to open. Returns False if this process has
     several threads, which forbids it.
 
-    ``arguments`` are the command's arguments, from which the helper takes the files of ``--data``.
+    ``arguments`` are the command's arguments, from which the helper takes ``--data`` and ``--policy``.
     """
     # this folder also lists threads that Python did not start
     if len(os.listdir("/proc/self/task")) != 1:
@@ -436,11 +439,17 @@ def _become_helper(parent: int, control: _socket.socket, arguments: Sequence[str
         os.environ[QUIET_VARIABLE] = "1"
         with contextlib.suppress(Exception):  # each worker will load it itself, and report the error
             worker.load_fast_path()
-        _serve(parent, control, lambda: map(os.path.abspath, _values_of("--data", arguments)))
+        _serve(parent, control, lambda: _gold_in(arguments))
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
         os._exit(1)
+
+
+def _gold_in(arguments: Sequence[str]) -> tuple[Sequence[str], bool]:
+    """The files of ``--data``, and whether the policy is ``strict``."""
+    paths = [*map(os.path.abspath, _values_of("--data", arguments))]
+    return paths, _values_of("--policy", arguments)[-1:] == ["strict"]
 
 
 def _values_of(option: str, arguments: Sequence[str]) -> list[str]:

@@ -427,7 +427,7 @@ class Pool:
     def _fork_server(self) -> ForkServer:
         with self._changed:
             if self._server is None or self._server.gone:
-                self._server = ForkServer(self.job.data)
+                self._server = ForkServer(self.job.data, strict=self.job.options.strict)
             return self._server
 
 

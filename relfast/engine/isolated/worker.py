@@ -64,9 +64,9 @@ record hangs are kept, and their callers go on."""
 
 
 @cache
-def gold_of(paths: tuple[str, ...], longest: int) -> GoldRecords:
+def gold_of(paths: tuple[str, ...], longest: int, strict: bool) -> GoldRecords:
     """The gold records of ``--data``. If the fork server has read them, its workers share that memory."""
-    return read_gold(paths, longest, in_files=True)
+    return read_gold(paths, longest, strict=strict, in_files=True)
 
 
 class KernelGuard:
@@ -203,7 +203,7 @@ def main(parent: int, page: int, counts: int) -> None:
     # otherwise an embedding model would start a thread per core in every worker
     os.environ.setdefault(THREADS_VARIABLE, str(setup.cores))
     try:
-        gold = gold_of(setup.job.data, setup.job.max_line_bytes)
+        gold = gold_of(setup.job.data, setup.job.max_line_bytes, setup.job.options.strict)
         growth = max(GROWTH_BYTES, GROWTH_OF_LINE * setup.job.max_line_bytes)
         guard = KernelGuard(InFlight(page), growth)
         deadlines.timer_stopped = guard.stopped

@@ -58,7 +58,6 @@ TASK: Final = Task(
         7,
         "relfast.tasks.rel_b.score:details",
         "relfast.tasks.rel_b.score:metrics_of_counts",
-        strict_gold="relfast.tasks.rel_b.score:strict_gold",
         least="b1_min_f1",
     ),
     kernels="relfast.tasks.text_scorer:TextScorer",

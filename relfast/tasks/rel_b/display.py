@@ -18,7 +18,7 @@ from relfast.tasks.display import (
     Shown,
     verdict_columns,
 )
-from relfast.tasks.rel_b.score import FASTA
+from relfast.tasks.rel_b.score import alignment_in
 
 DISPLAY: Final = Display(
     shown=("f1",),
@@ -39,9 +39,9 @@ def measure(record: Record, metrics: Mapping[str, Any]) -> Measures:
     answer = record.answer if isinstance(record.answer, Mapping) else {}
     sizes: dict[str, float | str] = {}
     if isinstance(record.question, str):
-        first = FASTA.search(record.question)
-        if first is not None:
-            sizes = {"taxa": record.question.count(">"), "columns": len(first[2])}
+        rows = alignment_in(record.question)
+        if rows:
+            sizes = {"taxa": record.question.count(">"), "columns": len(rows[0][1])}
     taxa, label = answer.get("taxa"), answer.get("label")
     if isinstance(taxa, list):
         sizes["involved"] = len(taxa)

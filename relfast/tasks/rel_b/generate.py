@@ -25,7 +25,7 @@ from relfast.tasks import get_task
 from relfast.tasks.base import BlindStrategy
 from relfast.tasks.generation import MOCK_SKILL, Slot, check_count, plan, record_of, stream
 from relfast.tasks.rel_b.parameters import HomoplasyParameters
-from relfast.tasks.rel_b.score import FASTA
+from relfast.tasks.rel_b.score import alignment_in
 
 MAX_TRIES: Final = 1_000
 """Maximum trees drawn for a record until `joins_only` holds. With default parameters three of four pass."""
@@ -345,7 +345,7 @@ Record = Mapping[str, Any]
 
 
 def _rows(record: Record) -> list[tuple[str, str]]:
-    return FASTA.findall(str(record.get("question", "")))
+    return alignment_in(str(record.get("question", "")))
 
 
 def _names(record: Record) -> list[str]:

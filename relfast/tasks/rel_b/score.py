@@ -2,37 +2,25 @@
 with gold: the right label and, for a yes, the right taxa.
 
 Under ``strict``, `gold_names` first decides whether gold's taxa are names in the question or places in the
-sorted list of names. The published generator writes places, although its question shows names and asks for
-the taxa; relfast's generator writes names. The decision depends on the record alone, never on a response.
-If gold can be read only one way, that way counts; if both readings fit, the alignment shows which one
-joins taxa that share motifs. If there is no alignment, or it does not decide, gold is taken as written. A
-record's ``answer.taxa_as`` overrides all this.
+sorted list of names.
 
 The module also checks the form of gold and says what the text kernel's codes mean in rows.
 """
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels.compiled import native
+from relfast_kernels.text.layouts import BY_NAME, BY_PLACE, UNSAID, Response
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.base import Problem, agreement, check_label, is_int, kind_of, shown
 from relfast.tasks.reasoning import read_final, strip_reasoning, utf8
 from relfast.tasks.rel_b import UNDEFINED, RelBOptions
-
-FASTA: Final = re.compile(r"^[ \t]*>[ \t]*(\S+)[^\n]*\n[ \t]*([A-Za-z-]+)[ \t]*$", re.MULTILINE)
-
-WINDOW: Final = 4
-"""Columns of a shared stretch in `_evidence`; planted motifs have at least as many."""
-
-MARGIN: Final = 2.0
-"""Evidence that places need, and by how much it must exceed that for names; see `_evidence`."""
 
 
 def plain_name(taxon: object) -> str:
@@ -54,7 +42,8 @@ _known_name: Final = lru_cache(maxsize=1 << 12)(_plain)
 
 
 def gold_names(taxa: Sequence[object], question: object, taxa_as: object = None) -> frozenset[str]:
-    """Gold's taxa as the names that a right answer lists; places are turned into names.
+    """Gold's taxa as the names that a right answer lists; places are turned into names, as
+    `relfast_kernels.text.alignment` says.
 
     Parameters
     ----------
@@ -64,51 +53,56 @@ def gold_names(taxa: Sequence[object], question: object, taxa_as: object = None)
         The question's text, if it is known.
     """
     written = tuple(map(plain_name, taxa))
-    if not isinstance(question, str) or ">" not in question:
+    how = _WRITTEN.get(taxa_as, UNSAID) if isinstance(taxa_as, str) else UNSAID
+    names = _sorted_names(written, question, how) if isinstance(question, str) and ">" in question else []
+    if len({*names}) < len(names) or not names:
         return frozenset(written)
-    return _named(written, question, taxa_as if isinstance(taxa_as, str) else None)
+    return frozenset(names[int(place)] for place in written)
+
+
+_WRITTEN: Final = {"name": BY_NAME, "index": BY_PLACE}
 
 
 @lru_cache(maxsize=512)
-def _named(written: tuple[str, ...], question: str, taxa_as: str | None) -> frozenset[str]:
-    """`gold_names`, cached: worked out once for all rollouts of a question, whose text is 15 kB."""
-    as_written = frozenset(written)
-    if taxa_as == "name" or not all(name.isdigit() and len(name) < 10 for name in written):
-        return as_written
-    shown = FASTA.findall(question)
-    rows = {plain_name(name): sequence.upper() for name, sequence in shown}
-    order = sorted(name for name, _ in shown)
-    if len(rows) != len(shown) or any(int(place) >= len(order) for place in written):
-        return as_written
-    by_place = frozenset(plain_name(order[int(place)]) for place in written)
-    if taxa_as == "index" or not all(name in rows for name in written):
-        return by_place
-    if by_place == as_written:
-        return as_written
-    here, there = _evidence(as_written, rows), _evidence(by_place, rows)
-    return by_place if there >= MARGIN and there >= here + MARGIN else as_written
+def _sorted_names(written: tuple[str, ...], question: str, how: int) -> list[str]:
+    """The names of the question's alignment, if gold's taxa are places in this list; else none. Cached:
+    worked out once for all rollouts of a question."""
+    rule = _rule()
+    import numpy as np  # which the rule has loaded, at nobody's charge
 
-
-def _evidence(taxa: frozenset[str], rows: Mapping[str, str]) -> float:
-    """How much more often all taxa share `WINDOW` columns in a row than their similarity predicts.
-
-    The log likelihood ratio of the observed to the expected number of shared stretches, as if stretches were
-    independent. Close relatives share many stretches, but no more than their similarity predicts; 5 blocks
-    of 5 columns in two taxa give 10 or more.
-    """
-    columns = bytes(
-        len(set(column)) == 1 and column[0] != "-" for column in zip(*(rows[t] for t in taxa), strict=False)
+    text, most = utf8(question), question.count(">")
+    gold = [*map(utf8, written)]
+    spans = np.array(
+        [[end - len(name), end] for name, end in zip(gold, accumulate(map(len, gold)), strict=True)]
     )
-    windows = len(columns) - WINDOW + 1
-    if windows < 1:
-        return 0.0
-    run = b"\1" * WINDOW
-    seen, at = 0, columns.find(run)
-    while at >= 0:
-        seen += 1
-        at = columns.find(run, at + 1)
-    expected = windows * (sum(columns) / len(columns)) ** WINDOW
-    return seen * math.log(seen / expected) - (seen - expected) if seen > expected else 0.0
+    taxa = rule.Taxa(b"".join(gold), spans, len(gold), how)
+    space = rule.Alignment(np.zeros((most, 2), np.int64), [0] * ((2 << most.bit_length()) + 1))
+    numbers, columns = [0] * (rule.GOLD + 2 * len(written)), bytearray(len(text))
+    asked = Response(text, 0, len(text))  # type: ignore[arg-type]
+    read, n_rows = rule.find_places(asked, taxa, space, numbers, columns, 0)
+    if read != rule.AS_PLACES:
+        return []
+    rows = space.rows[:n_rows].tolist()
+    return [plain_name(text[start:end].decode("utf-8", "surrogatepass")) for start, end in rows]
+
+
+def alignment_in(question: str) -> list[tuple[str, str]]:
+    """Names and sequences of the alignment that a question shows."""
+    rule, text, rows = _rule(), utf8(question), []
+    at, end = rule.next_row(text, 0, 0, len(text))
+    while at < end:
+        start, stop = rule.sequence_of(text, end, len(text))
+        rows.append((text[at:end].decode("utf-8", "surrogatepass"), text[start:stop].decode()))
+        at, end = rule.next_row(text, 0, stop, len(text))
+    return rows
+
+
+def _rule() -> Any:
+    """The kernel source that reads alignments."""
+    with native.uncharged():
+        from relfast_kernels.text import alignment
+
+    return alignment
 
 
 class Homoplasy(NamedTuple):
@@ -263,15 +257,6 @@ def said(details: Mapping[str, Any]) -> str | None:
 def details(pred: int, gold: int) -> dict[str, Any]:
     """A row's texts from the kernel's codes of labels; the kernel itself fills the lists of taxa."""
     return {"pred_label": LABELS[pred], "gold_label": LABELS[gold], "pred_taxa": [], "gold_taxa": []}
-
-
-def strict_gold(answer: Mapping[str, Any], question: object) -> Mapping[str, Any]:
-    """Gold with its taxa written as names; the same object if ``strict`` compares them as written."""
-    label, taxa = answer.get("label"), answer.get("taxa")
-    if not isinstance(label, str) or label.lower() != "yes" or not isinstance(taxa, list):
-        return answer
-    names = gold_names(taxa, question, answer.get("taxa_as"))
-    return answer if names == frozenset(map(plain_name, taxa)) else {**answer, "taxa": sorted(names)}
 
 
 def check(answer: Mapping[str, Any]) -> Iterator[Problem]:

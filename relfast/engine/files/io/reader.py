@@ -361,9 +361,19 @@ def cut_parquet(path: str, max_line: int, groups: slice = slice(None)) -> Iterat
                 at += n
 
 
-def read_gold(paths: Sequence[str], longest: int = MAX_LINE_BYTES, *, in_files: bool = False) -> GoldRecords:
-    """The gold records of ``--data``, by id; if several have the same id, the last counts. ``longest`` is the
-    most bytes that a line may have. ``in_files``: plain files stay open and must not change, for a run.
+def read_gold(
+    paths: Sequence[str], longest: int = MAX_LINE_BYTES, *, strict: bool = False, in_files: bool = False
+) -> GoldRecords:
+    """The gold records of ``--data``, by id; if several have the same id, the last counts.
+
+    Parameters
+    ----------
+    longest
+        The most bytes that a line may have.
+    strict
+        Prepare also what only the policy ``strict`` compares, which is quicker than to do it for each row.
+    in_files
+        Plain files stay open and must not change, for a run.
 
     Raises
     ------
@@ -371,7 +381,7 @@ def read_gold(paths: Sequence[str], longest: int = MAX_LINE_BYTES, *, in_files: 
         A file cannot be read, a line is no record with an id, or there is no record at all.
     """
     functions = native.find("text") if paths else None
-    gold = GoldRecords() if functions is None else HeldRecords(functions)
+    gold = GoldRecords() if functions is None else HeldRecords(functions, strict=strict)
     for path in paths:
         sources = find_sources([path])
         plain = (each.path if in_files and each.seekable else None for each in sources)
