@@ -187,17 +187,17 @@ class TextTable:
         joins = numbered and self._joins
         others = set() if form.row else {*GOLD_MEMBERS} - {place}
         depends = {*table.members, *others, *map(paths.lead_of, self._read_for_gold(form, joins))} - {""}
-        answers = [] if table.members else _steps(form.answers)
+        tasks, answers = [], [] if table.members else _steps(form.answers)
         if answers:
-            answers = _steps(form.tasks, form.source, form.answers)
-            answers += [mapped[field] for field in ("task", "answer") if field in mapped]
+            answers = [mapped["answer"]] if "answer" in mapped else _steps(form.answers)
+            tasks = [mapped["task"]] if "task" in mapped else _steps(form.tasks, form.source)
         row = _row(
             Form,
             ids=self._paths(ids),
             digested=self._paths(digested),
             golds=self._paths(_steps(form.answers)),
             numbers=self._paths([] if joins else numbers),
-            answers=self._paths(answers),
+            answers=self._paths([*tasks, *answers]),
             questions=self._paths([mapped["question"]] if "question" in mapped else _steps(form.questions)),
             guards=self._paths(_steps(_GUARDS, form.errors, form.suffix, form.attached)),
             statuses=self._paths(_steps(_STATUS, form.statuses)),
@@ -205,10 +205,12 @@ class TextTable:
             sources=self._add("sources", [*self._sources(form)]),
             depends=self._add("numbers", sorted([self._member(name)] for name in depends)),
             filter=self._member(table.filter) if table.filter else -1,
+            n_tasks=len(tasks),
             first_counts=table.plain,
             numbers_join=joins,
             not_empty=bool(table.none) and "response" not in mapped,
             hides_row=not form.row and place in GOLD_MEMBERS,
+            asks_in_chat=not table.plain and "question" not in mapped,
             is_bare=not table.members and form.task is None,
             digests_prompt=digests,
         )
