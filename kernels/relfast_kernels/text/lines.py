@@ -46,6 +46,7 @@ from relfast_kernels.layouts import (
     IN_HELD,
     IN_SCRATCH,
     INTEGER,
+    LINE_ASKED,
     LINE_DIGEST,
     LINE_END,
     LINE_GOLD,
@@ -139,7 +140,7 @@ from relfast_kernels.text.prompts import (
     put_value,
 )
 from relfast_kernels.text.responses import put_gold, read_gold, score_as_published, score_strictly
-from relfast_kernels.text.steps import DECODED, Form, Table
+from relfast_kernels.text.steps import DECODED, Form, Span, Table
 from relfast_kernels.text.vectors import WIDTH
 
 _NO_SEED = np.uint64(0)
@@ -171,9 +172,11 @@ def _put_id(data: Bytes, tape: Ints, token: int, scratch: Bytes, used: int) -> A
 
 
 @kernel
-def _digest_rest(data: Bytes, tape: Ints, table: Table, form: Form, seed: np.uint64, value: np.uint64) -> Any:
+def _digest_rest(
+    data: Bytes, tape: Ints, table: Table, depends: Span, seed: np.uint64, value: np.uint64
+) -> Any:  # fmt: skip
     """A digest (uint64) of those members of a row on which the rest of its records depends."""
-    for k in range(form.depends.start, form.depends.end):
+    for k in range(depends.start, depends.end):
         token = table.fields[table.numbers[k]]
         if token != 0:
             mixed = value ^ np.uint64(k * 8 + tape[token, TOKEN_KIND])
@@ -540,16 +543,19 @@ def _digest_line(scan: Scan, number: int, form: int, rest: Any, id_at: Any) -> N
     place, id_start, id_end = id_at
     source = scan.data if place == IN_DATA else scan.scratch
     seed, unseen = np.uint64(settings[SET_SEED]), np.uint64(ROW_UNSEEN)
-    value = np.uint64(form)
+    value, of_form = np.uint64(form), table.forms[form]
     if settings[SET_JOIN] != 0 and rest == HAS_ID_ONLY:
         of_id = digest_id(source, id_start, id_end, seed)
         value, line[LINE_HELD] = np.uint64(of_id), _last_held(scan.joined, of_id)
     else:
         if settings[SET_JOIN] != 0 or rest >= ID_OF_GOLD:
             value = digest(source, id_start, id_end, seed, value)
-        value = _digest_rest(scan.data, scan.work.tape, table, table.forms[form], seed, value)
-    value = value | unseen if table.forms[form].hides_row != 0 else value & ~unseen
-    line[LINE_DIGEST] = np.int64(value)
+        value = _digest_rest(scan.data, scan.work.tape, table, of_form.depends, seed, value)
+    hidden = unseen if of_form.hides_row != 0 else np.uint64(0)
+    line[LINE_DIGEST] = np.int64(value & ~unseen | hidden)
+    if place == NOWHERE and of_form.asked.start < of_form.asked.end:
+        asked = _digest_rest(scan.data, scan.work.tape, table, of_form.asked, seed, np.uint64(form))
+        line[LINE_ASKED] = np.int64(asked & ~unseen | hidden | np.uint64(_ONE))
 
 
 @kernel
@@ -663,7 +669,8 @@ def _score_line(scan: Scan, line: Ints, stop: int) -> bool:
     gold, first = line[LINE_GOLD], line[LINE_RECORD]
     is_taken = gold >= 0
     if not is_taken:
-        gold = _find_gold(golds, line[LINE_DIGEST])
+        gold = _find_gold(golds, line[LINE_ASKED]) if line[LINE_ASKED] != 0 else GOLD_UNKNOWN
+        gold = _find_gold(golds, line[LINE_DIGEST]) if gold < 0 else gold
     if gold < 0:
         return True
     used = state[STATE_USED]
@@ -734,7 +741,7 @@ def scan_lines(scan: Scan) -> int:
         plain = find_outside(data, at, len(data), ord(" "), TILDE)
         row[LINE_START], row[LINE_END] = at, find_byte(data, plain, len(data), LF)
         row[LINE_RECORD], row[LINE_GOLD], row[LINE_HELD] = state[STATE_RECORDS], GOLD_UNKNOWN, UNKNOWN
-        row[LINE_DIGEST], row[LINE_SHAPE] = 0, 0
+        row[LINE_DIGEST], row[LINE_SHAPE], row[LINE_ASKED] = 0, 0, 0
         # so that there still is room for scoring when its id, its texts and its gold's taxa are there
         spare = 6 * (row[LINE_END] - row[LINE_START]) + SCRATCH_PER_LINE
         if not _room_for(row, scan.golds, -1, state[STATE_USED] + spare, scan.scratch):

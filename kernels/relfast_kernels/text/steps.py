@@ -102,7 +102,8 @@ class Form(Struct):
     """A form, which is a layout of rows: paths to ids, to a prompt and a gold of which a digest is the id (if
     both are there), and to the tool's own number; to task (``n_tasks`` paths) and answer, and to the
     question; to what must not be there (guards), to a status, and to the response; sources of responses;
-    members on which the rest of a record depends; and the member that names a filter, or -1. Then what is
+    members on which the rest of a record depends, and which of these (``asked``) if gold of ``--data`` that
+    it asks for is found; and the member that names a filter, or -1. Then what is
     true of it (0 or 1):
 
     ``first_counts``: the first id that is there counts, even null, unless there is a digest.
@@ -125,6 +126,7 @@ class Form(Struct):
     response: Span = Inner(Span)
     sources: Span = Inner(Span)
     depends: Span = Inner(Span)
+    asked: Span = Inner(Span)
     filter: int = Int
     n_tasks: int = Int
     first_counts: int = Int

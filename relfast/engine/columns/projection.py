@@ -159,7 +159,8 @@ class Projection:
             if "answer" in self._map:
                 answer = follow(row, self._map["answer"])
             found = asked.found.gold
-            stands = orjson.loads(self._out[found.start : found.end]) if found.end else None
+            gold = ctypes.string_at(ctypes.addressof(self._out) + found.start, found.end - found.start)
+            stands = orjson.loads(gold) if gold else None
         except Exception:  # the line will be scored the ordinary way, which reports the error in a row
             return None
         said = decode_text(answer) if isinstance(answer, str) else answer

@@ -186,8 +186,10 @@ class TextTable:
             response = []
         joins = numbered and self._joins
         others = set() if form.row else {*GOLD_MEMBERS} - {place}
-        depends = {*table.members, *others, *map(paths.lead_of, self._read_for_gold(form, joins))} - {""}
-        tasks, answers = [], [] if table.members else _steps(form.answers)
+        told = {*table.members, *others, *map(paths.lead_of, self._read_for_gold(form))} - {""}
+        by_number = {*map(paths.lead_of, self._told_by_number(form))} - {""} if joins else set()
+        tasks: list[_Steps] = []
+        answers = [] if table.members else _steps(form.answers)
         if answers:
             answers = [mapped["answer"]] if "answer" in mapped else _steps(form.answers)
             tasks = [mapped["task"]] if "task" in mapped else _steps(form.tasks, form.source)
@@ -203,7 +205,8 @@ class TextTable:
             statuses=self._paths(_steps(_STATUS, form.statuses)),
             response=self._paths(response),
             sources=self._add("sources", [*self._sources(form)]),
-            depends=self._add("numbers", sorted([self._member(name)] for name in depends)),
+            depends=self._add("numbers", sorted([self._member(name)] for name in told | by_number)),
+            asked=self._add("numbers", sorted([self._member(name)] for name in told if by_number)),
             filter=self._member(table.filter) if table.filter else -1,
             n_tasks=len(tasks),
             first_counts=table.plain,
@@ -216,14 +219,15 @@ class TextTable:
         )
         self._add("forms", [row])
 
-    def _read_for_gold(self, form: steps.FormSteps, joins: bool) -> Iterable[_Steps]:
-        """Paths to everything that task, gold and question are read from, and an id that is a digest; and, if
-        gold is joined by what a row asks before its number, to what ids are read from."""
+    def _read_for_gold(self, form: steps.FormSteps) -> Iterable[_Steps]:
+        """Paths to everything that task, gold and question are read from, and an id that is a digest."""
         yield from _steps(form.tasks, form.source, form.answers, form.questions, form.row, form.digested)
         yield from (path for field, path in self._map.items() if field not in ("id", "response"))
-        if joins:
-            yield from _steps(form.ids, form.numbers or ())
-            yield from (path for field, path in self._map.items() if field == "id")
+
+    def _told_by_number(self, form: steps.FormSteps) -> Iterable[_Steps]:
+        """Paths to what ids are read from, if gold is joined by what a row asks before its number."""
+        yield from _steps(form.ids, form.numbers or ())
+        yield from (path for field, path in self._map.items() if field == "id")
 
 
 _GUARDS: Final = paths.paths_of(f"{ERROR} {EVENT_ID}")
