@@ -124,7 +124,7 @@ class TextFastPath:
         for number in numbers:
             at = LINE_COLUMNS * number
             digest, rest, held, shape, asked = (columns[at + k] for k in _LEARNT)
-            if digest in self._refused or digest in added or asked in added:
+            if digest in self._refused or digest in added or (asked and asked in added):
                 continue
             if shape and shape not in before and shape not in self._refused:
                 if shape in known or self._golds.add_shape(shape, self._gold_in(block, number, held)):

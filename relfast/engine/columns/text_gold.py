@@ -95,7 +95,7 @@ class KnownGold:
         """The digest of a line by which a gold is known: that without a tool's number, or that of all."""
         place = number * LINE_COLUMNS
         asked = lines[place + LINE_ASKED]
-        return asked if asked in self.golds else lines[place + LINE_DIGEST]
+        return asked if asked and asked in self.golds else lines[place + LINE_DIGEST]
 
     def _learn(self, block: ScannedBlock, number: int, first: int, digest: int) -> None:
         """Decode a line and keep its gold, unless other lines with the same digest may have another one."""
