@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -55,7 +56,8 @@ N_FURTHER: Final = 3_000
 
 def _block(kind: str, *, knows: bool = True) -> Callable[[Path], Probe]:
     """Lines to rows in this process, as a worker does with a block, of a file as others write it. ``knows``: its golds
-    are known after the first call; else gold files are read, and golds prepared, in each call."""
+    are known after the first call, and its prompts are new in each; else gold files are read, and golds prepared, in
+    each call."""
 
     def probe(folder: Path) -> Probe:
         from benchmarks.workloads_dumps import PROMPTS, STRICT, data_of
@@ -71,11 +73,13 @@ def _block(kind: str, *, knows: bool = True) -> Callable[[Path], Probe]:
         dump.write(path, n_lines)
         data = path.read_bytes()
         options = AllOptions(policy="strict" if STRICT[1] in dump.options else "reference")
-        job = Job(options=options, data=(str(data_of(path)),) if "--data" in dump.options else ())
+        job = Job(options=options, data=(str(data_of(path)),) if "--data" in dump.options else ()).of_files(1)
+        numbers = itertools.count()
         known = BlockScoring(Scoring(job, read_gold(job.data)))
 
         def ours() -> None:
-            block = Block(0, 0, 0, n_lines, 0, len(data), data=data)
+            new = data.replace(b"Problem ", b"Problem %d." % next(numbers)) if knows else data
+            block = Block(0, 0, 0, n_lines, 0, len(new), data=new)
             blocks = known if knows else BlockScoring(Scoring(job, read_gold(job.data)))
             assert sum(segment.tally.rows for segment in blocks.segments(block)) >= n_lines
 

@@ -84,7 +84,7 @@ JOBS: Final[dict[str, dict[str, Any]]] = {
     "rollouts": {"dialect": "verifiers", "mark": b'"example_id"'},
     "rollouts, strict": {"dialect": "verifiers", "options": STRICT, "details": True, "mark": b'"example_id"'},
     "deep in text": {"field_map": {"task": "extra_info.@.deep.@.task", "answer": "extra_info.@.deep.@.gold.0.@"}, "mark": b'"extra_info"'},
-    "in text, asked": {"field_map": {"answer": "info.@", "task": "info.@.task", "question": "prompt"}, "mark": b'"example_id"'},
+    "in text, asked": {"field_map": {"answer": "info.@.answer", "task": "info.@.task", "question": "prompt"}, "mark": b'"example_id"'},
     "in text": {"field_map": {"task": "extra_info.@.task", "answer": "extra_info.@.answer"}, "mark": b'"extra_info"'},
 }  # fmt: skip
 """Options of a kind of run; `data`: joined with gold; `mark`: what most of its lines have, where they do not say
