@@ -452,6 +452,26 @@ def test_joined_rows_of_two_records_have_two_golds(tmp_path: Path) -> None:
         assert [row["correct"] for row in rows] == [False, True, False, True]
 
 
+def test_a_number_makes_no_difference_where_gold_is_asked_for(tmp_path: Path) -> None:
+    """Of rows that ask the same one is decoded; without a question each is joined by its number."""
+    records = [
+        {
+            "id": str(n),
+            "task": "REL-C1",
+            "question": f"Are all {n} of them isomers?",
+            "answer": {"label": label},
+        }
+        for n, label in enumerate(("Yes", "No", "Yes", "No"))
+    ]
+    job = Job(data=(str(write_dump(tmp_path / "gold.jsonl", records)),))
+    rows = [tool_rows.vllm(records[1], ["<Yes>"], n) for n in range(4)]
+    assert [row["id"] for row in same(rows, job, decoded=1)] == ["1"] * 4
+    unasked = [{name: row[name] for name in row if name != "prompt"} for row in rows]
+    found = same([*rows, *unasked, *rows], job, decoded=5)
+    assert [row["id"] for row in found] == [*"1111", *"0123", *"1111"]
+    assert [row["correct"] for row in found[4:8]] == [True, False, True, False]
+
+
 IDS: Any = ("a", "ü", 'q"', "7", 7, 8, "x/y", True, "b", "c", "d", "")
 GOLD_OF: Any = (
     {"task": "REL-A1", "answer": {"target": 2}},

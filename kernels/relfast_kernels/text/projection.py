@@ -259,6 +259,8 @@ def walk_to_text(data: Bytes, tape: Ints, table: Table, token: int, path: int, o
         if out[0] == 0:
             return 0
         at += 1
+        if at == table.paths[path].end:
+            return 1
     return int(walk_on(data, tape, table, at, path, out))
 
 
