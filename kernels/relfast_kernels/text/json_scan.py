@@ -280,7 +280,7 @@ def tokenise(data: Bytes, start: int, end: int, tape: Ints, first: int) -> int:
 
 
 @kernel
-def _tokenise(data: Bytes, start: int, end: int, tape: Ints, first: np.int64) -> int:
+def _tokenise(data: Bytes, start: int, end: int, tape: Ints, first: Any) -> int:
     """Write the tokens of the one value that data[start:end] holds; the index after the last one, or -1.
 
     -1 stands for anything but JSON that all parsers read alike: also for lone surrogates, deep nesting and
