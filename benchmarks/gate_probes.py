@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 import orjson
 
 from benchmarks.measure import relfast_command
-from benchmarks.workloads_dumps import PROMPTS
+from benchmarks.workloads_dumps import PROMPT_OPENS, PROMPTS
 
 TEXT_RECORDS: Final = 20_000
 CHEM_RECORDS: Final = 1_500
@@ -55,7 +56,7 @@ N_FURTHER: Final = 3_000
 
 def _block(kind: str, *, knows: bool = True) -> Callable[[Path], Probe]:
     """Lines to rows in this process, as a worker does with a block, of a file as others write it. ``knows``: its golds
-    are known after the first call; else gold files are read, and golds prepared, in each call."""
+    are known after the first call; else gold files are read, and golds prepared, in each call. Prompts are new in each."""
 
     def probe(folder: Path) -> Probe:
         from benchmarks.workloads_dumps import PROMPTS, STRICT, data_of
@@ -69,16 +70,19 @@ def _block(kind: str, *, knows: bool = True) -> Callable[[Path], Probe]:
         dump, path = PROMPTS[kind], folder / "block.jsonl"
         n_lines = N_LINES if knows else N_FURTHER
         dump.write(path, n_lines)
-        data = path.read_bytes()
+        between, numbers = path.read_bytes().split(PROMPT_OPENS), itertools.count()
         options = AllOptions(policy="strict" if STRICT[1] in dump.options else "reference")
-        job = Job(options=options, data=(str(data_of(path)),) if "--data" in dump.options else ())
-        known = BlockScoring(Scoring(job, read_gold(job.data, strict=job.options.strict)))
+        job = Job(options=options, data=(str(data_of(path)),) if "--data" in dump.options else ()).of_files(1)
+
+        def scoring() -> BlockScoring:
+            return BlockScoring(Scoring(job, read_gold(job.data, strict=job.options.strict)))
+
+        known = scoring()
 
         def ours() -> None:
-            block = Block(0, 0, 0, n_lines, 0, len(data), data=data)
-            blocks = (
-                known if knows else BlockScoring(Scoring(job, read_gold(job.data, strict=job.options.strict)))
-            )
+            data = (PROMPT_OPENS + b"%d." % next(numbers)).join(between)
+            block = Block(0, 0, 0, n_lines, 0, len(data), data=data, filter="none")
+            blocks = known if knows else scoring()
             assert sum(segment.tally.rows for segment in blocks.segments(block)) >= n_lines
 
         return Probe(ours)

@@ -31,6 +31,8 @@ _TYPOGRAPHIC: Final = {"'": "’", "->": "→", " - ": " — ", "times": "×", "
 _DIGIT: Final = re.compile("[0-9]")
 _MARK: Final = "≈ "
 _SAMPLES: Final = 8
+PROMPT_OPENS: Final = b"Problem "
+"""How each question begins where a row is a prompt of its own; a number follows."""
 
 
 @cache
@@ -145,7 +147,7 @@ class Dump:
             task = rng.choice(self.tasks)
             record = rng.choice(pools[task])
             if self.prompts:
-                asked = f"Problem {number + 1}\n\n{record['question']}"
+                asked = f"{PROMPT_OPENS.decode()}{number + 1}\n\n{record['question']}"
                 record = record | {"id": f"{record['id']}-{number}", "question": asked}
             if self.golds:
                 record = record | {"answer": record["answer"] | {"seed": number}}

@@ -81,6 +81,10 @@ JOBS: Final[dict[str, dict[str, Any]]] = {
     "failed, strict": {"options": STRICT, "details": True},
     "failed, joined": {"data": True},
     "failed, of one task": {"task": "REL-C2", "data": True, "options": STRICT},
+    "rollouts": {"dialect": "verifiers", "mark": b'"example_id"'},
+    "rollouts, strict": {"dialect": "verifiers", "options": STRICT, "details": True, "mark": b'"example_id"'},
+    "deep in text": {"field_map": {"task": "extra_info.@.deep.@.task", "answer": "extra_info.@.deep.@.gold.0.@"}, "mark": b'"extra_info"'},
+    "in text, asked": {"field_map": {"answer": "info.@.answer", "task": "info.@.task", "question": "prompt"}, "mark": b'"example_id"'},
     "in text": {"field_map": {"task": "extra_info.@.task", "answer": "extra_info.@.answer"}, "mark": b'"extra_info"'},
 }  # fmt: skip
 """Options of a kind of run; `data`: joined with gold; `mark`: what most of its lines have, where they do not say

@@ -212,6 +212,41 @@ def _as_text(line: bytes, rng: random.Random, other: bytes) -> bytes:
     return json.dumps(row).encode("utf-8", "surrogatepass")
 
 
+_TEXTS: Final = (
+    "", " ", "null", "[]", "{}", "3", '"x"', "{", "{}}", " {}", "\ufeff{}", "\xa0{}", "\x1c{}", '{"task":null}', '{"task":NaN}', "not JSON",
+    '{"a":1234567890123456789}', '{"a":-0}', '{"a":1e999}', '{"target":3,"target":4}', '{"task":"REL-A1","answer":{"target":3,"target":4}}',
+    '{"task":"REL-A1","answer":"{\\"target\\":3}"}', '{"\\u0074ask":"REL-A1"}', '{"answer":{"target":3},"\\ud800":1}', '{"answer":{"target":3},"x":"\ud800"}',
+    '{"answer":null}', '{"answer":[{"target":3}]}', '[{"answer":{"target":3}}]', '{"answer":{"target":3},"x":"\t"}', '{\n "answer":{"target":3}}',
+)  # fmt: skip
+"""What a text may be in which JSON is looked for."""
+
+
+def _with_text(line: bytes, rng: random.Random, other: bytes) -> bytes:
+    """A line with an object of its own as JSON in a text, or with such a text of its own, mutated as lines are."""
+    try:
+        row = json.loads(line)
+        found = [(value, name) for value, name in places(row) if _may_be_json(value[name])]
+    except (ValueError, RecursionError):
+        return line
+    if not found:
+        return line
+    value, name = rng.choice(found)
+    said = value[name]
+    text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=rng.random() < 0.5)
+    for _ in range(rng.choice((0, 1, 1, 2))):
+        data = text.encode("utf-8", "surrogatepass") or b"{}"
+        text = rng.choice(_OF_TEXTS)(data, rng, other).decode("utf-8", "surrogateescape")
+    text = rng.choice(_TEXTS) if rng.random() < 0.2 else text
+    value[name] = rng.choice(
+        (text, text, text, text, [text], [text, 1], json.dumps(text), " " + text, {"@": text})
+    )
+    return json.dumps(row, ensure_ascii=rng.random() < 0.5).encode("utf-8", "surrogatepass")
+
+
+def _may_be_json(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, str) and value[:1] in "{[")
+
+
 def _framed(line: bytes, rng: random.Random, other: bytes) -> bytes:
     return (
         rng.choice((b"\xef\xbb\xbf", b" ", b"\t", b"", b"\x0b"))
@@ -238,10 +273,11 @@ def _reworded(line: bytes, rng: random.Random, other: bytes) -> bytes:
     return json.dumps(row, ensure_ascii=ascii_only, separators=separators).encode("utf-8", "surrogatepass")
 
 
+_OF_TEXTS: Final = (_flip, _cut, _repeated, _swapped_keys, _set, _put, _inserted, _escaped, _with_odd_member)
 _MUTATIONS: Final[tuple[Mutation, ...]] = (
     _reworded, _reworded, _reworded, _reworded, _reworded, _reworded, _reworded, _reworded,
     _flip, _cut, _spliced, _repeated, _swapped_keys, _set, _set, _put, _put, _inserted, _inserted, _escaped, _with_odd_member,
-    _as_text, _framed,
+    _as_text, _with_text, _with_text, _framed,
 )  # fmt: skip
 
 

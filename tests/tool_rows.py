@@ -222,6 +222,16 @@ def rollout(record: Json, responses: list[str], number: int) -> Json:
     return row | {"stop_condition": "max_turns_reached", "answer": json.dumps(record["answer"]), "info": {}}
 
 
+def rollout_in_text(record: Json, responses: list[str], number: int) -> Json:
+    """The same of a data set that keeps its columns, also the gold, as JSON in ``info``."""
+    row = rollout(record, responses, number)
+    answer = record["answer"] if number % 2 else json.dumps(record["answer"])
+    info = json.dumps(
+        {"split": number, "task": record["task"], "answer": answer}, ensure_ascii=number % 3 == 0
+    )
+    return row | {"task": "default", "answer": "", "info": info}
+
+
 def traces(record: Json, responses: list[str], number: int) -> Json:
     """``traces.jsonl`` of verifiers and prime-rl: an episode of as many traces as there are responses."""
     data = {"idx": number, "id": record["id"], "prompt": record["question"], "skills": [], "timeout": {}}
@@ -348,7 +358,8 @@ def listed_id(record: Json, responses: list[str], number: int) -> Json:
 
 def in_text(record: Json, responses: list[str], number: int) -> Json:
     """Gold in a column of JSON text, as data sets carry it."""
-    details = {"task": record["task"], "answer": record["answer"], "split": "test"}
+    details = {"task": record["task"], "answer": record["answer"], "split": number}
+    details["deep"] = json.dumps({"task": record["task"], "gold": [json.dumps(record["answer"])]})
     return {"id": record["id"], "response": responses[0], "extra_info": json.dumps(details)}
 
 
@@ -358,6 +369,7 @@ TOOLS = (
     *(
         vllm,
         rollout,
+        rollout_in_text,
         traces,
         trl,
         inspect,

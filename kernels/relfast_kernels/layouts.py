@@ -30,15 +30,18 @@ by the kernel. FIELDS: its responses and its gold have been located, but not sco
     LINE_HELD,
     LINE_SHAPE,
     LINE_SAID,
-) = range(10)
-LINE_COLUMNS: Final = 10
+    LINE_ASKED,
+) = range(11)
+LINE_COLUMNS: Final = 11
 """Columns of a line: start and end, kind, number of its first record; a digest of all that its records depend
 on besides their responses (and besides their id, unless gold is joined by id); the number of its gold; one of
 `SAYS_MORE` …; the number of the row of a gold file that it is joined with by its id alone, or `UNKNOWN`; a
-digest of task and answer without what the answer's members hold (0: there is none); and where its gold was
-read (`IN_DATA` …). Of a line of a gold file the digests are that of its id alone and that of task and answer;
-its gold and its rest are where its JSON (`GOLD_COLUMNS`) begins and ends in the scratch space. One more row
-follows the last line: its first record is the number of all records."""
+digest of task and answer without what the answer's members hold (0: there is none); where its gold was read
+(`IN_DATA` …); and a digest of what its records depend on besides a number that the tool gave, which makes no
+difference if gold is found by the line's question (0: it has no number, or an id of ours). Of a line of a
+gold file the digests are that of its id alone and that of task and answer; its gold and its rest are where
+its JSON (`GOLD_COLUMNS`) begins and ends in the scratch space. One more row follows the last line: its first
+record is the number of all records."""
 SAYS_MORE, HAS_ID_ONLY, ID_OF_GOLD, ID_OF_PROMPT, PROMPT_OF_GOLD = range(5)
 """What a line has besides id and responses, in this order, as comparisons use it. SAYS_MORE: members that its
 gold depends on; HAS_ID_ONLY: nothing. From `ID_OF_GOLD` on the id or the prompt comes with the gold: members

@@ -31,6 +31,7 @@ from relfast_kernels.text.steps import (
     A_LIST,
     AN_OBJECT,
     DECODED,
+    DECODED_TEXT,
     EACH,
     FLAT,
     HAS,
@@ -235,10 +236,11 @@ def _index_of(name: str) -> int | None:
 
 
 def users_steps(names: Sequence[str]) -> tuple[Step, ...]:
-    """The steps of a user's path for the kernel, which leaves ``*`` and ``@`` to `follow`."""
+    """The steps of a user's path for the kernel, which leaves ``*`` to `follow`."""
+    kinds = {"*": PICK, "@": DECODED_TEXT}
     places = map(_index_of, names)
     return tuple(
-        Step(DECODED if name in ("*", "@") else NAME_OR_INDEX, name, lacks=at is not None, at=at or 0)
+        Step(kinds.get(name, NAME_OR_INDEX), name, lacks=at is not None, at=at or 0)
         for name, at in zip(names, places, strict=True)
     )
 

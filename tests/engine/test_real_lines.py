@@ -108,8 +108,21 @@ def test_both_ways_write_the_same(row: Any, kind: str, gold: str) -> None:
 
 
 def test_gold_in_a_text_is_read(gold: str) -> None:
-    lines = lines_of(tool_rows.in_text)
-    assert ways_of("in text", gold).same(lines).n_fast == len(lines)
+    for row, kinds in {
+        tool_rows.in_text: ("in text", "deep in text"),
+        tool_rows.rollout_in_text: ("plain", "in text, asked"),
+    }.items():
+        lines = [line for line in lines_of(row) if b"REL-B1" not in line]
+        for kind in kinds:
+            ways = ways_of(kind, gold)
+            found = ways.same(lines)
+            assert (found.n_fast, found.n_exact) == (len(lines), 0)
+            assert found.written.count(b'"status":"ok"') == len(lines)
+            met = len(ways.fast_path._known.golds)
+            ways.same(
+                [line.replace(b"Problem ", b"No. ").replace(b'"split": ', b'"split": 1') for line in lines]
+            )
+            assert len(ways.fast_path._known.golds) == met, "a line of a known shape was decoded"
 
 
 QUESTIONS = {
@@ -141,10 +154,14 @@ ASKED = [
 ]
 
 
+@pytest.mark.parametrize("n_others", [0, 40])
 @pytest.mark.parametrize(("prompt", "id"), ASKED)
-def test_the_longest_question_in_a_prompt_is_meant(prompt: str, id: str | None, tmp_path: Path) -> None:
+def test_the_longest_question_in_a_prompt_is_meant(
+    prompt: str, id: str | None, n_others: int, tmp_path: Path
+) -> None:
     known = GoldRecords()
-    for line, (key, question) in enumerate(QUESTIONS.items(), 1):
+    others = {f"x{n}": f"{chr(65 + n)}: so many questions begin otherwise" for n in range(n_others)}
+    for line, (key, question) in enumerate({**others, **QUESTIONS}.items(), 1):
         known.add(Entry(key, question=question), line)
     assert known.id_asking(prompt) == (MISSING if id is None else id)
     rows = [{"id": key, "question": text, "answer": {"target": 3}} for key, text in QUESTIONS.items()]

@@ -360,6 +360,15 @@ ROW = {
     "meta": {"kind": "REL-A1", "gold.x": {"target": 3}, "list": [{"target": 4}, {"target": 3}]},
     "outs": [{"text": "Answer 4"}, {"text": "Answer\n5"}, {"text": "\u00e9"}],
     "long" * 20: [{"text": "Answer 4"}],
+    "text": json.dumps(
+        {
+            "kind": "REL-A1",
+            "list": [0.5, {"target": 3}],
+            "deep": json.dumps(['{"target": 3}']),
+            "odd": '{"target": 3, "x": 1e0}',
+        }
+    ),
+    "at": {"@": [{"target": 3}]},
 }
 
 
@@ -370,6 +379,11 @@ ROW = {
         ({"task": "meta.kind", "answer": "meta.list.-1", "response": "outs.*.text"}, [True, False, False], 0),
         ({"task": "meta.kind", "answer": "meta.list.-1", "response": "outs.-3.text"}, [True], 0),
         ({"task": "meta.kind", "answer": "meta.gold.x", "response": "outs.0.text"}, [None], 2),
+        ({"task": "text.@.kind", "answer": "text.@.list.1", "response": "outs.0.text"}, [True], 0),
+        ({"task": "text.@.kind", "answer": "text.@.deep.@.0.@", "response": "outs.0.text"}, [True], 0),
+        ({"task": "text.@.kind", "answer": "text.@.odd.@", "response": "outs.0.text"}, [True], 1),
+        ({"task": "meta.kind", "answer": "meta.@.list.1", "response": "outs.0.text"}, [None], 2),
+        ({"task": "meta.kind", "answer": "at.@.0", "response": "outs.0.text"}, [True], 1),
         ({"task": "meta.kind", "answer": "meta.list.1", "response": "outs.*.nothing"}, [None], 1),
         ({"task": "meta.kind", "answer": "meta.list.1", "response": "outs"}, [None] * 3, 1),
         ({"task": "meta.list", "answer": "meta.list.1", "response": "outs.0.text"}, [None], 2),
@@ -390,19 +404,20 @@ def test_a_dialect_is_one_entry_of_the_table(monkeypatch: pytest.MonkeyPatch) ->
     added = {}
     for n in range(150):
         id = f"told{n}.@.key" if n % 2 else f"told{n}"
-        form = Form(
-            (f"told{n} said{n}:object",), id=id, task=f"kind{n}", answer=f"gold{n}", response=f"said{n}.text"
-        )
+        paths = {"task": f"kind{n}.@.is kind{n}", "answer": f"gold{n}.@.deep.@.gold gold{n}"}
+        form = Form((f"told{n} said{n}:object",), id=id, response=f"said{n}.text", **paths)
         added[f"tool{n}"] = Dialect("a tool's rows", (form,))
     monkeypatch.setattr(steps, "DIALECTS", {**added, **DIALECTS})
+    golds: Any = {0: {"target": 3}, 70: {"deep": [json.dumps({"gold": {"target": 3}})], "x": [None]}}
     rows: list[Json] = [
         {
             f"told{n}": '{"key": "a"}',
-            f"kind{n}": "REL-A1",
-            f"gold{n}": {"target": 3},
+            f"kind{n}": json.dumps({"is": "REL-A1"}) if k else "REL-A1",
+            f"gold{n}": text(golds.get(n, {"deep": {"gold": '{"target": 3}'}})),
             f"said{n}": {"text": "Answer 4"},
         }
         for n in (0, 1, 70, 148, 149)
+        for k, text in enumerate((json.dumps, dict))
     ]
     caches = (steps.forms_of, steps.ways_of, steps._ways_with)
     for cache in caches:
@@ -412,9 +427,10 @@ def test_a_dialect_is_one_entry_of_the_table(monkeypatch: pytest.MonkeyPatch) ->
     finally:
         for cache in caches:
             cache.cache_clear()
-    assert [row["correct"] for row in scored.rows] == [True] * 5
-    assert [row["id"] for row in scored.rows] == ['{"key": "a"}', "a", '{"key": "a"}', '{"key": "a"}', "a"]
-    assert scored.n_fast == 3
+    assert [row["correct"] for row in scored.rows] == [True] * 10
+    ids = ['{"key": "a"}', "a", '{"key": "a"}', '{"key": "a"}', "a"]
+    assert [row["id"] for row in scored.rows] == [id for id in ids for _ in range(2)]
+    assert scored.n_fast == 6
 
 
 def test_gold_at_the_second_of_two_places_is_digested(ways: Ways) -> None:
@@ -434,6 +450,26 @@ def test_joined_rows_of_two_records_have_two_golds(tmp_path: Path) -> None:
     for details in (False, True):
         rows = same(lines, Job(data=(str(gold),), details=details), decoded=0)
         assert [row["correct"] for row in rows] == [False, True, False, True]
+
+
+def test_a_number_makes_no_difference_where_gold_is_asked_for(tmp_path: Path) -> None:
+    """Of rows that ask the same one is decoded; without a question each is joined by its number."""
+    records = [
+        {
+            "id": str(n),
+            "task": "REL-C1",
+            "question": f"Are all {n} of them isomers?",
+            "answer": {"label": label},
+        }
+        for n, label in enumerate(("Yes", "No", "Yes", "No"))
+    ]
+    job = Job(data=(str(write_dump(tmp_path / "gold.jsonl", records)),))
+    rows = [tool_rows.vllm(records[1], ["<Yes>"], n) for n in range(4)]
+    assert [row["id"] for row in same(rows, job, decoded=1)] == ["1"] * 4
+    unasked = [{name: row[name] for name in row if name != "prompt"} for row in rows]
+    found = same([*rows, *unasked, *rows], job, decoded=5)
+    assert [row["id"] for row in found] == [*"1111", *"0123", *"1111"]
+    assert [row["correct"] for row in found[4:8]] == [True, False, True, False]
 
 
 IDS: Any = ("a", "ü", 'q"', "7", 7, 8, "x/y", True, "b", "c", "d", "")

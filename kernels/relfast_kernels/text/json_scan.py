@@ -275,6 +275,12 @@ def _is_unknown_key(data: Bytes, start: int, end: int) -> bool:
 
 @kernel
 def tokenise(data: Bytes, start: int, end: int, tape: Ints, first: int) -> int:
+    """`_tokenise`, compiled once: it would be once for each constant that is given to it."""
+    return int(_tokenise(data, start, end, tape, np.int64(first)))
+
+
+@kernel
+def _tokenise(data: Bytes, start: int, end: int, tape: Ints, first: Any) -> int:
     """Write the tokens of the one value that data[start:end] holds; the index after the last one, or -1.
 
     -1 stands for anything but JSON that all parsers read alike: also for lone surrogates, deep nesting and

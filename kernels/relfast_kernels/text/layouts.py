@@ -25,12 +25,17 @@ from relfast_kernels.layouts import (
 from relfast_kernels.text.marks import Names
 from relfast_kernels.text.steps import Span, Table
 
-GOLD_VALUE, GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_WRITTEN = range(5)
-GOLD_SIZE: Final = 5
+GOLD_VALUE, GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_WRITTEN, GOLD_TOKEN, GOLD_HOLDER = range(7)
+GOLD_SIZE: Final = 7
 """Facts about a line's gold: its panel or label, how many taxa, where in the scratch space they are, and what
-it says of how they are written (`UNSAID` …)."""
+it says of how they are written (`UNSAID` …); and, if the line says it, the token of the object, and of the
+value in the line that is it or has its JSON (0: it is within such a text)."""
 UNSAID, BY_NAME, BY_PLACE = range(3)
 """Whether gold's taxa are names, or places in the sorted list of names."""
+
+
+OUTLINE_ROOM: Final = 128
+"""Room of an outline besides that for its line."""
 
 
 class Work(Struct):
@@ -116,6 +121,18 @@ class Response(NamedTuple):
     end: int
 
 
+class Said(NamedTuple):
+    """A line that is searched for what it says of its task and answer: its bytes, whose tokens ``work`` has;
+    and where the texts are undone that hold JSON: ``scratch`` up to ``limit``, their tokens in
+    ``work.said``, from 1 on."""
+
+    data: Bytes
+    table: Table
+    work: Work
+    scratch: Bytes
+    limit: int
+
+
 class Room(NamedTuple):
     """Scratch space: free from ``used`` on for what is kept, and from ``beyond`` on for temporary data."""
 
@@ -125,8 +142,8 @@ class Room(NamedTuple):
 
 
 class Outlined(Struct):
-    """An outline: the form of its line (-1: there is none), and its size; and where in the line the object is
-    that is gold, or the string that holds one (an end of 0: there may be none, or several)."""
+    """An outline: the form of its line (-1: there is none), and its size; and where in ``out`` the object is
+    that is gold, or the string that holds one (an end of 0: there may be none)."""
 
     form: int = Int
     size: int = Int
@@ -134,7 +151,8 @@ class Outlined(Struct):
 
 
 class Outline(Struct):
-    """A line ``data[start:end]`` that is outlined; ``out`` has room for it and 16 bytes."""
+    """A line ``data[start:end]`` that is outlined; ``out`` has room for it four times, and for twice
+    `OUTLINE_ROOM` bytes."""
 
     start: int = Int
     end: int = Int

@@ -47,6 +47,7 @@ from relfast_kernels.layouts import (
     IN_HELD,
     IN_SCRATCH,
     INTEGER,
+    LINE_ASKED,
     LINE_DIGEST,
     LINE_END,
     LINE_GOLD,
@@ -103,7 +104,10 @@ from relfast_kernels.text.find import copy, digest, find_byte, find_outside, ski
 from relfast_kernels.text.json_scan import is_null, put_json, put_text, tokenise
 from relfast_kernels.text.layouts import (
     BY_NAME,
+    GOLD_HOLDER,
+    GOLD_TOKEN,
     GOLD_WRITTEN,
+    OUTLINE_ROOM,
     Golds,
     Held,
     Judging,
@@ -111,12 +115,14 @@ from relfast_kernels.text.layouts import (
     Outline,
     Response,
     Room,
+    Said,
     Scan,
     Work,
 )
 from relfast_kernels.text.projection import (
     LEFT_OUT,
     OF_GOLD,
+    OPENS,
     UNSURE,
     asked_of,
     find_members,
@@ -126,6 +132,8 @@ from relfast_kernels.text.projection import (
     question_of,
     read_row,
     walk,
+    walk_on,
+    walk_to_text,
 )
 from relfast_kernels.text.prompts import (
     IS_ID,
@@ -146,7 +154,7 @@ from relfast_kernels.text.responses import (
     score_as_published,
     score_strictly,
 )
-from relfast_kernels.text.steps import Form, Table
+from relfast_kernels.text.steps import DECODED, Form, Span, Table
 from relfast_kernels.text.vectors import WIDTH
 
 _NO_SEED = np.uint64(0)
@@ -178,9 +186,11 @@ def _put_id(data: Bytes, tape: Ints, token: int, scratch: Bytes, used: int) -> A
 
 
 @kernel
-def _digest_rest(data: Bytes, tape: Ints, table: Table, form: Form, seed: np.uint64, value: np.uint64) -> Any:
+def _digest_rest(
+    data: Bytes, tape: Ints, table: Table, depends: Span, seed: np.uint64, value: np.uint64
+) -> Any:  # fmt: skip
     """A digest (uint64) of those members of a row on which the rest of its records depends."""
-    for k in range(form.depends.start, form.depends.end):
+    for k in range(depends.start, depends.end):
         token = table.fields[table.numbers[k]]
         if token != 0:
             mixed = value ^ np.uint64(k * 8 + tape[token, TOKEN_KIND])
@@ -207,66 +217,99 @@ def _holds_object(data: Bytes, tape: Ints, token: int) -> bool:
 
 
 @kernel
-def _digest_beside(
-    data: Bytes, tape: Ints, table: Table, work: Work, form: Form, seed: np.uint64, value: np.uint64
-) -> Any:
-    """A digest (uint64) of the values that hold a row's task and answer but the first object among them, or
-    text that holds one, and of the kind of its question; and the token of that, or 0: there may be none."""
-    gold = 0
+def _open(data: Bytes, tape: Ints, token: int, said: Said, used: int) -> int:
+    """Read the JSON that a text holds; the offset after it in the scratch space, or `UNSURE`: it is none that
+    `relfast.json_text.decode_text` reads exactly, or there is no room."""
+    start, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
+    if used + end - start > said.limit:
+        return UNSURE
+    scratch, tape = said.scratch, said.work.said
+    end = int(put_text(data, start, end, scratch, used))
+    n = tokenise(scratch, used, end, tape, 1) if is_utf8(scratch, used, end) else UNSURE
+    for k in range(1, n):
+        size = tape[k, TOKEN_END] - tape[k, TOKEN_START]
+        if tape[k, TOKEN_KIND] == FLOAT or (tape[k, TOKEN_KIND] == INTEGER and size > MAX_ID_DIGITS):
+            return UNSURE
+    return end if n > 0 else UNSURE
+
+
+@kernel
+def _values_at(said: Said, path: int, used: int, opened: int, end: int) -> Any:
+    """Follow a path from a row on, also into the JSON of texts, of which ``opened`` is read, up to ``end``.
+    How many values it leads to, or `UNSURE`; whether they are of ``work.said``; which text is read then."""
+    table, out, inner = said.table, said.work.found, said.work.said
+    n = walk_to_text(said.data, said.work.tape, table, 0, path, out)
+    if n != OPENS:
+        return n, False, opened, end
+    text, at = int(out[0]), int(out[1])
+    if text != opened:
+        end = _open(said.data, said.work.tape, text, said, used)
+    opened = text
+    while end >= 0:
+        # a path of the table leads on from objects with members only
+        is_none = inner[1, TOKEN_KIND] != OBJECT or inner[1, TOKEN_NEXT] == 2
+        if is_none and table.steps[at - 1].kind == DECODED:
+            return 0, True, opened, end
+        out[0] = 1
+        n = walk_on(said.scratch, inner, table, at, path, out)
+        if n != OPENS:
+            return n, True, opened, end
+        text, at = int(out[0]), int(out[1])
+        end, opened = _open(said.scratch, inner, text, said, end), 0
+    return UNSURE, True, 0, used
+
+
+@kernel
+def _digest_said(said: Said, form: Form, used: int, seed: np.uint64, value: np.uint64) -> Any:
+    """A digest (uint64) of the values that hold a row's task and answer up to the first object among them, or
+    text that holds one, and of the kind of its question; the token of that, or 0: there may be none; whether
+    it is of ``work.said``; and the offset after the text that is read there."""
+    table, work = said.table, said.work
+    gold, in_text, opened, end = 0, False, 0, used
     for path in range(form.answers.start, form.answers.end):
-        n = walk(data, tape, table, 0, path, work.found)
+        n, in_text, opened, end = _values_at(said, path, used, opened, end)
         if n == UNSURE:
-            return value, 0
+            return value, 0, False, used
+        source, tape = said.data, work.tape
+        if in_text:
+            source, tape = said.scratch, work.said
         for k in range(n):
             token = int(work.found[k])
             value = value ^ np.uint64(8 * (path - form.answers.start) + tape[token, TOKEN_KIND])
-            if gold == 0 and _holds_object(data, tape, token):
+            if path >= form.answers.start + form.n_tasks and _holds_object(source, tape, token):
                 gold, value = token, value ^ np.uint64(_OF_GOLD)
-            else:
-                value = digest(data, tape[token, TOKEN_START], tape[token, TOKEN_END], seed, value)
+                break  # what follows makes no difference if it has members, and all others have no gold
+            value = digest(source, tape[token, TOKEN_START], tape[token, TOKEN_END], seed, value)
+        if gold > 0:
+            break
     for path in range(form.questions.start, form.questions.end):
-        n = walk(data, tape, table, 0, path, work.found)
+        n = walk(said.data, work.tape, table, 0, path, work.found)
         if n == UNSURE:
-            return value, 0
-        kind = tape[work.found[0], TOKEN_KIND] + 1 if n > 0 else 0
-        value = digest(data, 0, 0, seed, value ^ np.uint64(kind))
-    return value, gold
+            return value, 0, False, used
+        kind = work.tape[work.found[0], TOKEN_KIND] + 1 if n > 0 else 0
+        value = digest(said.data, 0, 0, seed, value ^ np.uint64(kind))
+    return value, gold, in_text, end if in_text else used
 
 
 @kernel
-def _object_in(data: Bytes, token: int, work: Work, scratch: Bytes, used: int) -> int:
-    """Read the object that a text holds into ``work.said``; the offset after it in the scratch space, or -1
-    if the text is no JSON that `relfast.json_text.decode_text` reads exactly."""
-    tape, said = work.tape, work.said
-    end = int(put_text(data, tape[token, TOKEN_START], tape[token, TOKEN_END], scratch, used))
-    n = tokenise(scratch, used, end, said, 0) if is_utf8(scratch, used, end) else -1
-    for k in range(n):
-        size = said[k, TOKEN_END] - said[k, TOKEN_START]
-        if said[k, TOKEN_KIND] == FLOAT or (said[k, TOKEN_KIND] == INTEGER and size > MAX_ID_DIGITS):
-            return -1
-    return end if n > 0 else -1
-
-
-@kernel
-def _find_said(
-    data: Bytes, table: Table, work: Work, form: int, seed: np.uint64, scratch: Bytes, used: int
-) -> Any:  # fmt: skip
-    """The gold that a row says: the digest (uint64) of its shape, or 0: there is none; its token, whether
-    this is of ``work.said``, of a text in the scratch space, and from where on that is free."""
-    tape = work.tape
-    shape, token = _digest_beside(data, tape, table, work, table.forms[form], seed, ~np.uint64(form))
+def _find_said(said: Said, form: int, used: int, seed: np.uint64) -> Any:
+    """The gold that a row says: the digest (uint64) of its shape, or 0: there is none; whether it is of
+    ``work.said``, of a text in the scratch space, and from where on that is free. Its tokens are in
+    ``work.gold``."""
+    work, source, tape = said.work, said.data, said.work.tape
+    shape, token, in_text, used = _digest_said(said, said.table.forms[form], used, seed, ~np.uint64(form))
     if token == 0:
-        return np.uint64(0), 0, False, used
-    in_scratch = tape[token, TOKEN_KIND] != OBJECT
-    if in_scratch:
-        end = _object_in(data, token, work, scratch, used)
-        if end < 0:
-            return np.uint64(0), 0, False, used
-        token, used = 0, end
-        shape = _digest_keys(scratch, work.said, token, seed, shape)
-    else:
-        shape = _digest_keys(data, tape, token, seed, shape)
-    return (shape & ~np.uint64(ROW_UNSEEN)) | np.uint64(_ONE), token, in_scratch, used
+        return np.uint64(0), False, used
+    work.gold[GOLD_TOKEN], work.gold[GOLD_HOLDER] = token, 0 if in_text else token
+    if in_text:
+        source, tape = said.scratch, work.said
+    if tape[token, TOKEN_KIND] != OBJECT:
+        used = _open(source, tape, token, said, used)
+        if used < 0:
+            return np.uint64(0), False, used
+        source, tape, in_text, work.gold[GOLD_TOKEN] = said.scratch, work.said, True, 1
+    shape = _digest_keys(source, tape, work.gold[GOLD_TOKEN], seed, shape)
+    return (shape & ~np.uint64(ROW_UNSEEN)) | np.uint64(_ONE), in_text, used
 
 
 @kernel
@@ -351,8 +394,8 @@ def hold_lines(scan: Scan) -> int:
 
 @kernel
 def outline(asked: Outline) -> int:
-    """Write those members of a line that its task and answer are read from, as an object; ``asked.found``
-    tells none if they may be anywhere. Its size."""
+    """Write those members of a line that its task and answer are read from, as an object, and its gold;
+    ``asked.found`` tells none if they may be anywhere. The object's size."""
     data, table, out, found, end = asked.data, asked.table, asked.out, asked.found, asked.end
     found.form, found.gold.start, found.gold.end = -1, 0, 0
     at = skip(data, asked.start, end, BLANKS)
@@ -363,10 +406,16 @@ def outline(asked: Outline) -> int:
     form = form_of(data, tape, table, asked.work.found)
     if form < 0 or table.forms[form].answers.start == table.forms[form].answers.end:
         return 0
-    _, gold = _digest_beside(data, tape, table, asked.work, table.forms[form], _NO_SEED, _NO_SEED)
+    room = end - asked.start
+    said = Said(data, table, asked.work, out, 3 * room + OUTLINE_ROOM)
+    _, gold, in_text, free = _digest_said(said, table.forms[form], room + OUTLINE_ROOM, _NO_SEED, _NO_SEED)
     if gold > 0:
-        quote = 1 if tape[gold, TOKEN_KIND] <= ESCAPED else 0
-        found.gold.start, found.gold.end = tape[gold, TOKEN_START] - quote, tape[gold, TOKEN_END] + quote
+        of_gold = asked.work.said[gold] if in_text else tape[gold]
+        quote = 1 if of_gold[TOKEN_KIND] <= ESCAPED else 0
+        found.gold.start, found.gold.end = of_gold[TOKEN_START] - quote, of_gold[TOKEN_END] + quote
+        if not in_text:
+            found.gold.end = copy(data, found.gold.start, found.gold.end, out, free)
+            found.gold.start = free
     out[0] = ord("{")
     size = 1
     for path in range(table.forms[form].answers.start, table.forms[form].answers.end):
@@ -453,17 +502,17 @@ def _question(scan: Scan, form: int, used: int) -> Response:
 def _take_said(scan: Scan, number: int, form: int, used: Any) -> Any:
     """Read the gold of a line from where it stands, if Python has prepared one of its shape: from where on
     scratch space is free then, or `UNKNOWN`. In place of its digest the line gets its form."""
-    data, work, settings, line = scan.data, scan.work, scan.settings, scan.lines[number]
-    seed, scratch = np.uint64(settings[SET_SEED]), scan.scratch
-    shape, token, in_scratch, used = _find_said(data, scan.table, work, form, seed, scratch, used)
+    work, settings, line, scratch = scan.work, scan.settings, scan.lines[number], scan.scratch
+    said = Said(scan.data, scan.table, work, scratch, used + 2 * (line[LINE_END] - line[LINE_START]))
+    shape, in_scratch, used = _find_said(said, form, used, np.uint64(settings[SET_SEED]))
     line[LINE_SHAPE] = np.int64(shape)
     gold = _find_gold(scan.golds, int(np.int64(shape))) if shape != 0 else GOLD_UNKNOWN
     if gold < 0:
         return UNKNOWN
-    task, source, tape = scan.golds.rows[gold, GOLD_TASK], data, work.tape
+    task, source, tape = scan.golds.rows[gold, GOLD_TASK], scan.data, work.tape
     if in_scratch:
         source, tape = scratch, work.said
-    taken = int(read_gold(source, tape, token, task, settings, work, scratch, used))
+    taken = int(read_gold(source, tape, work.gold[GOLD_TOKEN], task, settings, work, scratch, used))
     if taken >= 0 and needs_taxa(task, settings, work):
         question = _question(scan, form, taken)
         if not settle_taxa(source, question, work, scratch, max(taken, question.end)):
@@ -478,13 +527,11 @@ def _take_said(scan: Scan, number: int, form: int, used: Any) -> Any:
 
 
 @step
-def _put_said(
-    scan: Scan, form: int, shape: np.uint64, token: int, in_scratch: bool, used: int
-) -> tuple[int, int]:
+def _put_said(scan: Scan, form: int, shape: np.uint64, in_scratch: bool, used: int) -> tuple[int, int]:
     """Write the JSON of the gold that `_find_said` has found in a gold file's line: where it begins and
     ends."""
     work, settings, scratch = scan.work, scan.settings, scan.scratch
-    source, tape = scan.data, work.tape
+    source, tape, token = scan.data, work.tape, int(work.gold[GOLD_TOKEN])
     if shape == 0:
         return used, used
     if in_scratch:
@@ -528,14 +575,12 @@ def _put_prompt_id(scan: Scan, number: int, form: int, asked: int, has_id: bool,
     data, work, scratch, line = scan.data, scan.work, scan.scratch, scan.lines[number]
     if used < 0:
         return 0, 0
-    tape, of_form, seed = work.tape, scan.table.forms[form], np.uint64(scan.settings[SET_SEED])
-    source, of_gold, token = scratch, work.said, 0
-    as_it_is = of_form.digests_prompt != 0 and of_form.first_counts != 0
-    if line[LINE_SAID] == IN_DATA or as_it_is:
-        _, token = _digest_beside(data, tape, scan.table, work, of_form, seed, seed)
-        source, of_gold = data, tape
+    tape, of_form = work.tape, scan.table.forms[form]
+    source, of_gold, token = scratch, work.said, int(work.gold[GOLD_TOKEN])
+    if line[LINE_SAID] == IN_DATA or (of_form.digests_prompt != 0 and of_form.first_counts != 0):
+        source, of_gold, token = data, tape, int(work.gold[GOLD_HOLDER])
     start = begin_prompt_id(data, tape, asked, scratch, used)
-    end = put_value(source, of_gold, token, scratch, start)
+    end = put_value(source, of_gold, token, scratch, start) if token > 0 else UNKNOWN
     if end < 0:
         line[LINE_GOLD] = GOLD_UNKNOWN
         return 0, 0
@@ -549,16 +594,19 @@ def _digest_line(scan: Scan, number: int, form: int, rest: Any, id_at: Any) -> N
     place, id_start, id_end = id_at
     source = scan.data if place == IN_DATA else scan.scratch
     seed, unseen = np.uint64(settings[SET_SEED]), np.uint64(ROW_UNSEEN)
-    value = np.uint64(form)
+    value, of_form = np.uint64(form), table.forms[form]
     if settings[SET_JOIN] != 0 and rest == HAS_ID_ONLY:
         of_id = digest_id(source, id_start, id_end, seed)
         value, line[LINE_HELD] = np.uint64(of_id), _last_held(scan.joined, of_id)
     else:
         if settings[SET_JOIN] != 0 or rest >= ID_OF_GOLD:
             value = digest(source, id_start, id_end, seed, value)
-        value = _digest_rest(scan.data, scan.work.tape, table, table.forms[form], seed, value)
-    value = value | unseen if table.forms[form].hides_row != 0 else value & ~unseen
-    line[LINE_DIGEST] = np.int64(value)
+        value = _digest_rest(scan.data, scan.work.tape, table, of_form.depends, seed, value)
+    hidden = unseen if of_form.hides_row != 0 else np.uint64(0)
+    line[LINE_DIGEST] = np.int64(value & ~unseen | hidden)
+    if place == NOWHERE and of_form.asked.start < of_form.asked.end:
+        asked = _digest_rest(scan.data, scan.work.tape, table, of_form.asked, seed, np.uint64(form))
+        line[LINE_ASKED] = np.int64(asked & ~unseen | hidden | np.uint64(_ONE))
 
 
 @kernel
@@ -591,10 +639,12 @@ def _project_line(scan: Scan, number: int, plain: int) -> int:
     if settings[SET_IS_GOLD] != 0:
         seed = np.uint64(settings[SET_SEED])
         lines[number, LINE_DIGEST] = digest_id(source, id_start, id_end, seed)
-        shape, token, in_scratch, used = _find_said(data, table, work, form, seed, scratch, used)
+        said = Said(data, table, work, scratch, used + 2 * (lines[number, LINE_END] - start))
+        free = used
+        shape, in_scratch, used = _find_said(said, form, used, seed)
         lines[number, LINE_SHAPE] = np.int64(shape)
         lines[number, LINE_GOLD], lines[number, LINE_REST] = _put_said(
-            scan, form, shape, token, in_scratch, used
+            scan, form, shape, in_scratch, max(used, free)
         )
         state[STATE_USED] = lines[number, LINE_REST]
         return SLOW if place == NOWHERE else FIELDS
@@ -668,7 +718,8 @@ def _score_line(scan: Scan, line: Ints, stop: int) -> bool:
     gold, first = line[LINE_GOLD], line[LINE_RECORD]
     is_taken = gold >= 0
     if not is_taken:
-        gold = _find_gold(golds, line[LINE_DIGEST])
+        gold = _find_gold(golds, line[LINE_ASKED]) if line[LINE_ASKED] != 0 else GOLD_UNKNOWN
+        gold = _find_gold(golds, line[LINE_DIGEST]) if gold < 0 else gold
     if gold < 0:
         return True
     used = state[STATE_USED]
@@ -753,9 +804,9 @@ def scan_lines(scan: Scan) -> int:
         plain = find_outside(data, at, len(data), ord(" "), TILDE)
         row[LINE_START], row[LINE_END] = at, find_byte(data, plain, len(data), LF)
         row[LINE_RECORD], row[LINE_GOLD], row[LINE_HELD] = state[STATE_RECORDS], GOLD_UNKNOWN, UNKNOWN
-        row[LINE_DIGEST], row[LINE_SHAPE] = 0, 0
+        row[LINE_DIGEST], row[LINE_SHAPE], row[LINE_ASKED] = 0, 0, 0
         # so that there still is room for scoring when its id, its texts and its gold's taxa are there
-        spare = 4 * (row[LINE_END] - row[LINE_START]) + SCRATCH_PER_LINE
+        spare = 6 * (row[LINE_END] - row[LINE_START]) + SCRATCH_PER_LINE
         if not _room_for(row, scan.golds, -1, state[STATE_USED] + spare, scan.scratch):
             state[STATE_WANTS] = WANTS_SCRATCH
             break

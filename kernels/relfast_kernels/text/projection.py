@@ -26,13 +26,15 @@ from relfast_kernels.layouts import (
     TOKEN_NEXT,
     TOKEN_START,
 )
-from relfast_kernels.text.ascii import LOWER_A, LOWER_T
+from relfast_kernels.text.ascii import BACKSLASH, BLANK, BRACE_OPEN, LOWER_A, LOWER_T, TILDE
 from relfast_kernels.text.find import begins_with, same_as, same_bytes
 from relfast_kernels.text.json_scan import is_null, member, named
 from relfast_kernels.text.layouts import Work
 from relfast_kernels.text.steps import (
     A_LIST,
     AN_OBJECT,
+    DECODED,
+    DECODED_TEXT,
     EACH,
     FLAT,
     HAS_OR_NOT,
@@ -60,9 +62,10 @@ from relfast_kernels.text.steps import (
     Table,
 )
 
-UNSURE, LEFT_OUT, OF_GOLD, _NOWHERE = -1, -2, -3, -4
+UNSURE, LEFT_OUT, OF_GOLD, _NOWHERE, OPENS = -1, -2, -3, -4, -5
 """In place of a token or of a number of texts: only Python can tell; the row is of a filter that is not
-scored; the id comes with the gold, which is found by what the record depends on; a step leads to nothing."""
+scored; the id comes with the gold, which is found by what the record depends on; a step leads to nothing; it
+leads on into the JSON that a text holds."""
 
 _REFUSAL = np.frombuffer(b"refusal", np.uint8)
 _TEXT = np.frombuffer(b"text", np.uint8)
@@ -185,11 +188,32 @@ def _is_there(data: Bytes, tape: Ints, token: int) -> int:
 
 
 @kernel
+def _object_at(data: Bytes, tape: Ints, token: int) -> int:
+    """The token of an object that has members, or of a text that may hold one, also as a list's first item;
+    `_NOWHERE`, or `UNSURE`: see `relfast.formats.paths.as_object`."""
+    if tape[token, TOKEN_KIND] == LIST and tape[token, TOKEN_NEXT] > token + 1:
+        token += 1
+    if tape[token, TOKEN_KIND] == OBJECT:
+        return token if tape[token, TOKEN_NEXT] > token + 1 else _NOWHERE
+    if tape[token, TOKEN_KIND] > ESCAPED or is_empty(tape, token):
+        return _NOWHERE
+    first = data[tape[token, TOKEN_START]]
+    if first == BRACE_OPEN:
+        return token
+    return _NOWHERE if BLANK < first <= TILDE and first != BACKSLASH else UNSURE  # white space may come first
+
+
+@kernel
 def _one_step(data: Bytes, tape: Ints, token: int, names: Bytes, step: Step) -> int:
-    """The token that a step leads to, `_NOWHERE` or `UNSURE`. Token 0 is the row itself."""
+    """The token that a step leads to, `_NOWHERE` or `UNSURE`; of a step into JSON, that of the text. Token 0
+    is the row itself."""
     kind, there = step.kind, tape[token, TOKEN_KIND]
     if kind >= ONLY_PYTHON:
         return UNSURE
+    if kind == DECODED:
+        return _object_at(data, tape, token)
+    if kind == DECODED_TEXT and there != OBJECT:
+        return token if there <= ESCAPED else _NOWHERE
     if there == OBJECT:
         if kind == AN_OBJECT or kind == FLAT:
             return token
@@ -198,6 +222,8 @@ def _one_step(data: Bytes, tape: Ints, token: int, names: Bytes, step: Step) -> 
         found = named(data, tape, token, names, step.name.start, step.name.end)
         if kind == NAME or kind == NAME_OR_INDEX:
             return found if found > 0 else _NOWHERE
+        if kind == DECODED_TEXT:
+            return UNSURE if found > 0 else _NOWHERE
         if kind == OPTIONAL:
             return found if found > 0 else token
         if kind == HAS_OR_NOT and _is_there(data, tape, found) == 0:
@@ -218,15 +244,34 @@ def _one_step(data: Bytes, tape: Ints, token: int, names: Bytes, step: Step) -> 
 
 @kernel
 def walk(data: Bytes, tape: Ints, table: Table, token: int, path: int, out: Ints) -> int:
-    """Follow a path from a value on: how many values it leads to, their tokens in ``out``; or `UNSURE`."""
-    at, stop = table.paths[path].start, table.paths[path].end
-    n = 1
+    """Follow a path from a value on: how many values it leads to, their tokens in ``out``; or `UNSURE`, also
+    where it leads into the JSON of a text."""
+    n = walk_to_text(data, tape, table, token, path, out)
+    return UNSURE if n == OPENS else n
+
+
+@kernel
+def walk_to_text(data: Bytes, tape: Ints, table: Table, token: int, path: int, out: Ints) -> int:
+    """`walk` up to a text whose JSON the path leads into; see `walk_on`."""
+    at = table.paths[path].start
     out[0] = token
-    if token == 0 and at < stop and table.steps[at].member >= 0:
+    if token == 0 and at < table.paths[path].end and table.steps[at].member >= 0:
         out[0] = table.fields[table.steps[at].member]
         if out[0] == 0:
             return 0
         at += 1
+        if at == table.paths[path].end:
+            return 1
+    return int(walk_on(data, tape, table, at, path, out))
+
+
+@kernel
+def walk_on(data: Bytes, tape: Ints, table: Table, at: int, path: int, out: Ints) -> int:
+    """Follow a path from its step ``at`` on, from the value with the token out[0]. How many values it leads
+    to, their tokens in ``out``; `UNSURE`; or `OPENS`: out[0] is the token of a text that holds the value from
+    which step out[1] leads on."""
+    stop = table.paths[path].end
+    n = 1
     while at < stop and n > 0:
         step = table.steps[at]
         used, m = n, 0
@@ -243,6 +288,9 @@ def walk(data: Bytes, tape: Ints, table: Table, token: int, path: int, out: Ints
             if found == UNSURE:
                 return UNSURE
             if found >= 0:
+                if step.kind >= DECODED and is_text(tape, found):
+                    out[0], out[1] = found, at + 1
+                    return OPENS if used == 1 else UNSURE
                 out[used + m] = found
                 m += 1
         for k in range(m):
@@ -585,27 +633,20 @@ def _find_id(data: Bytes, tape: Ints, table: Table, form: Form, out: Ints) -> An
 
 
 @kernel
-def question_of(data: Bytes, tape: Ints, table: Table, form: Form, out: Ints) -> int:
-    """The token of a row's question if that is a text, 0 if there is none, or `UNSURE`."""
-    token = int(_first(data, tape, table, form.questions, False, out))
-    if token <= 0:
-        return token
-    if not is_text(tape, token):
-        return UNSURE
-    return 0 if is_empty(tape, token) else token
-
-
-@kernel
 def asked_of(data: Bytes, tape: Ints, table: Table, form: Form, out: Ints) -> int:
     """The token of the text that a record of a row has as its question, 0 if it has none, or `UNSURE`."""
     token = int(_first(data, tape, table, form.questions, False, out))
     if token <= 0 or is_text(tape, token):
         return token
-    # what --map says, and a question of our own form, is taken as it is
-    mapped = table.steps[table.paths[form.questions.start].start].kind == NAME_OR_INDEX
-    if tape[token, TOKEN_KIND] != LIST or form.first_counts != 0 or mapped:
-        return UNSURE
-    return _last_asked(data, tape, token)
+    is_chat = form.asks_in_chat != 0 and tape[token, TOKEN_KIND] == LIST
+    return int(_last_asked(data, tape, token)) if is_chat else UNSURE
+
+
+@kernel
+def question_of(data: Bytes, tape: Ints, table: Table, form: Form, out: Ints) -> int:
+    """The token of a row's question if that is a text, 0 if there is none, or `UNSURE`."""
+    token = int(asked_of(data, tape, table, form, out))
+    return 0 if token > 0 and is_empty(tape, token) else token
 
 
 @kernel

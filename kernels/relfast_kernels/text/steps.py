@@ -23,11 +23,13 @@ from relfast_kernels.entry import Array, Byte, Bytes, Const, Inner, Int, Ints, R
     AN_OBJECT,
     A_LIST,
     NAME_OR_INDEX,
-    PICK,
     DECODED,
+    DECODED_TEXT,
+    PICK,
     SPARSE,
-) = range(14)
-"""Kinds of steps, as `relfast.formats.paths` explains them; NAME_OR_INDEX is for ``--map``."""
+) = range(15)
+"""Kinds of steps, as `relfast.formats.paths` explains them; of NAME_OR_INDEX and DECODED_TEXT are paths of
+``--map``."""
 ONLY_PYTHON: Final = PICK
 """The first of the kinds that only Python follows: a line in which such a step is reached is left to it."""
 
@@ -98,14 +100,17 @@ class Source(Struct):
 
 class Form(Struct):
     """A form, which is a layout of rows: paths to ids, to a prompt and a gold of which a digest is the id (if
-    both are there), and to the tool's own number; to task and answer, and to the question; to what must not
-    be there (guards), to a status, and to the response; sources of responses; members on which the rest of a
-    record depends; and the member that names a filter, or -1. Then what is true of it (0 or 1):
+    both are there), and to the tool's own number; to task (``n_tasks`` paths) and answer, and to the
+    question; to what must not be there (guards), to a status, and to the response; sources of responses;
+    members on which the rest of a record depends, and which of these (``asked``) if gold of ``--data`` that
+    it asks for is found; and the member that names a filter, or -1. Then what is
+    true of it (0 or 1):
 
     ``first_counts``: the first id that is there counts, even null, unless there is a digest.
     ``numbers_join``: rows without an id of ours join gold by what they ask.
     ``not_empty``: an empty response is none.
     ``hides_row``: the row has its response where a task may look for something else.
+    ``asks_in_chat``: a question that is a chat is the text of its user's last message.
     ``is_bare``: without the members that the rest depends on, only the id identifies a row.
     ``digests_prompt``: the id is a digest of a prompt at one path, and the answer.
     """
@@ -121,11 +126,14 @@ class Form(Struct):
     response: Span = Inner(Span)
     sources: Span = Inner(Span)
     depends: Span = Inner(Span)
+    asked: Span = Inner(Span)
     filter: int = Int
+    n_tasks: int = Int
     first_counts: int = Int
     numbers_join: int = Int
     not_empty: int = Int
     hides_row: int = Int
+    asks_in_chat: int = Int
     is_bare: int = Int
     digests_prompt: int = Int
 

@@ -6,7 +6,7 @@ import ctypes
 import os
 import struct
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -84,6 +84,8 @@ _BATCH_BYTES: Final = 1 << 20
 _BATCH_LINES: Final = 1 << 13
 _MOST_DECODED: Final = 1 << 14
 """Bytes and lines of gold that are read at a time, and how many entries are kept that were asked for."""
+_MOST_BEGINNINGS: Final = 16
+"""Most texts that a prompt is searched for, to find questions in it."""
 _MOST_OPEN: Final = 64
 """Most files that stay open; the bytes of further ones are kept in memory."""
 _MOST_INTEGER: Final = 10**MAX_ID_DIGITS
@@ -130,6 +132,7 @@ class GoldRecords:
         self._by_question: dict[str, Any] | None = None
         self._found: dict[str, Any] = {}
         self._lengths: dict[str, list[int]] = {}
+        self._begins: Collection[str] = ()
         self._rows: Any = rows_of(_COLUMNS, 1)
         self._slots: Any = rows_of(Int, 2)
         self._text: Any = (ctypes.c_char * 1)()
@@ -247,24 +250,36 @@ class GoldRecords:
                 if len(text) >= SHORTEST_QUESTION:
                     lengths.setdefault(text[:SHORTEST_QUESTION], set()).add(len(text))
             self._lengths = {begins: sorted(each) for begins, each in lengths.items()}
-        candidates = [text for begins in self._lengths for text in self._beginning(begins, prompt)]
-        if not candidates:
-            return MISSING
-        # of two questions of equal length the one that comes first in the file counts
-        order = {text: number for number, text in enumerate(questions) if text in candidates}
-        return questions[min(candidates, key=lambda text: (-_size(text), order[text]))]
+            self._begins = _common_beginnings(self._lengths)
+        candidates = {text for begins in self._begins for text in self._beginning(begins, prompt)}
+        longest = max(map(_size, candidates), default=0)
+        candidates = {text for text in candidates if _size(text) == longest}
+        if len(candidates) > 1:  # the one that comes first in the file counts
+            return questions[next(text for text in questions if text in candidates)]
+        return questions[candidates.pop()] if candidates else MISSING
 
     def _beginning(self, begins: str, prompt: str) -> Iterator[str]:
         """The longest question at each place of the prompt where the text ``begins`` occurs. All questions
         that share their first `SHORTEST_QUESTION` characters are looked up together."""
-        questions, lengths = self.questions(), self._lengths[begins]
+        questions = self.questions()
         at = prompt.find(begins)
         while at >= 0:
+            lengths = self._lengths.get(prompt[at : at + SHORTEST_QUESTION], ())
             for length in reversed(lengths[: bisect_right(lengths, len(prompt) - at)]):
                 if prompt[at : at + length] in questions:
                     yield prompt[at : at + length]
                     break
             at = prompt.find(begins, at + 1)
+
+
+def _common_beginnings(texts: Iterable[str]) -> Collection[str]:
+    """The first characters of texts, which have `SHORTEST_QUESTION` each: as many as leave few of them."""
+    found = {*texts}
+    for n in range(SHORTEST_QUESTION - 1, 0, -1):
+        if len(found) <= _MOST_BEGINNINGS:
+            break
+        found = {text[:n] for text in found}
+    return found
 
 
 @dataclass(slots=True)

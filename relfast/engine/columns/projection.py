@@ -20,7 +20,7 @@ from relfast_kernels.layouts import (
     WANTS_NOTHING,
     WANTS_RECORDS,
 )
-from relfast_kernels.text.layouts import Held, Outline, Scan
+from relfast_kernels.text.layouts import OUTLINE_ROOM, Held, Outline, Scan
 
 from relfast.engine.columns.text_block import ScannedBlock
 from relfast.engine.columns.text_table import TextTable
@@ -142,8 +142,8 @@ class Projection:
         """Task and answer that the line data[start:end] names, as an `Entry` has them; nothing else of it is
         decoded. None if Python must read the line to tell."""
         asked = self._outlining
-        if len(self._out) < 2 * (end - start) + 16:
-            self._out = asked.out = lazy_memory(4 * (end - start))
+        if len(self._out) < 4 * (end - start) + 2 * OUTLINE_ROOM:
+            self._out = asked.out = lazy_memory(8 * (end - start) + 2 * OUTLINE_ROOM)
         if asked.data is not data:
             asked.data = data
         asked.start, asked.end = start, end
@@ -161,7 +161,8 @@ class Projection:
             if "answer" in self._map:
                 answer = follow(row, self._map["answer"])
             found = asked.found.gold
-            stands = orjson.loads(data[found.start : found.end]) if found.end else None
+            gold = ctypes.string_at(ctypes.addressof(self._out) + found.start, found.end - found.start)
+            stands = orjson.loads(gold) if gold else None
         except Exception:  # the line will be scored the ordinary way, which reports the error in a row
             return None
         said = decode_text(answer) if isinstance(answer, str) else answer

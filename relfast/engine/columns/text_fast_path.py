@@ -21,6 +21,7 @@ from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
     BLANK,
     FAST,
+    LINE_ASKED,
     LINE_COLUMNS,
     LINE_DIGEST,
     LINE_HELD,
@@ -63,7 +64,7 @@ def runs(start: int, stop: int, without: Sequence[int]) -> Iterator[tuple[int, i
 
 
 MOST_REFUSED: Final = 1 << 16
-_LEARNT: Final = (LINE_DIGEST, LINE_REST, LINE_HELD, LINE_SHAPE)
+_LEARNT: Final = (LINE_DIGEST, LINE_REST, LINE_HELD, LINE_SHAPE, LINE_ASKED)
 
 
 class TextFastPath:
@@ -126,16 +127,16 @@ class TextFastPath:
         added: set[int] = set()
         for number in numbers:
             at = LINE_COLUMNS * number
-            digest, rest, held, shape = (columns[at + k] for k in _LEARNT)
-            if digest in self._refused or digest in added:
+            digest, rest, held, shape, asked = (columns[at + k] for k in _LEARNT)
+            if digest in self._refused or digest in added or (asked and asked in added):
                 continue
             if shape and shape not in before and shape not in self._refused:
                 if shape in known or self._golds.add_shape(shape, self._gold_in(block, number, held)):
                     continue
                 self._refuse(shape)
-            record = self._known.gold_of(block, number, columns[at + LINE_RECORD])
-            if record is not None and self._golds.add(digest, record, rest):
-                added.add(digest)
+            known_by, record = self._known.gold_of(block, number, columns[at + LINE_RECORD])
+            if record is not None and self._golds.add(known_by, record, rest):
+                added.add(known_by)
             else:
                 self._refuse(digest)
         return len(added)

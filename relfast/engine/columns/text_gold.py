@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
@@ -12,6 +13,7 @@ from relfast_kernels.layouts import (
     GOLD_MEMBERS,
     HAS_ID_ONLY,
     ID_OF_GOLD,
+    LINE_ASKED,
     LINE_COLUMNS,
     LINE_DIGEST,
     LINE_KIND,
@@ -79,17 +81,25 @@ class KnownGold:
         self.golds: dict[int, Record] = {}
         """Digest → record without a response."""
 
-    def gold_of(self, block: ScannedBlock, number: int, first: int) -> Record | None:
-        """A record with the gold of line ``number``, whose fields the kernel has found; None if other lines
-        with the same digest may have another gold. ``first`` is the number of the line's first record."""
-        place = number * LINE_COLUMNS
-        digest, rest = block.lines[place + LINE_DIGEST], block.lines[place + LINE_REST]
+    def gold_of(self, block: ScannedBlock, number: int, first: int) -> tuple[int, Record | None]:
+        """The digest by which the gold of line ``number`` is known, whose fields the kernel has found, and a
+        record with it; None if other lines with the same digest may have another gold. ``first`` is the
+        number of the line's first record."""
+        digest = self._known_by(block.lines, number)
         if digest not in self.golds:
-            self._learn(block, number, first, digest, rest)
-        return self.golds.get(digest)
+            self._learn(block, number, first, digest)
+            digest = self._known_by(block.lines, number)
+        return digest, self.golds.get(digest)
 
-    def _learn(self, block: ScannedBlock, number: int, first: int, digest: int, rest: int) -> None:
+    def _known_by(self, lines: Sequence[int] | ctypes.Array[ctypes.c_int64], number: int) -> int:
+        """The digest of a line by which a gold is known: that without a tool's number, or that of all."""
+        place = number * LINE_COLUMNS
+        asked = lines[place + LINE_ASKED]
+        return asked if asked and asked in self.golds else lines[place + LINE_DIGEST]
+
+    def _learn(self, block: ScannedBlock, number: int, first: int, digest: int) -> None:
         """Decode a line and keep its gold, unless other lines with the same digest may have another one."""
+        rest, asked = (block.lines[number * LINE_COLUMNS + column] for column in (LINE_REST, LINE_ASKED))
         job, line = self._scoring.job, b""
         if rest == HAS_ID_ONLY and job.data:
             texts = memoryview(block.data), memoryview(block.scratch).cast("B")
@@ -104,6 +114,7 @@ class KnownGold:
             except Exception:  # the line will be scored the ordinary way, which reports the error in a row
                 return
         entry.response = ""  # the kernel finds the responses
+        told_id = entry.id
         by = job if rest >= ID_OF_GOLD else self._without_prompts
         found = self._scoring.records_of_row(entry, block.first_index + number, block.chosen, job=by)
         record = found[0] if found else None
@@ -119,6 +130,8 @@ class KnownGold:
             self.golds.clear()
             self._size = 0
         self._size += size
+        # a question that gold of --data has gives its id in place of the tool's number
+        digest = asked if asked and entry.numbered and entry.id is not told_id else digest
         record.shared = SharedGold()
         self.golds[digest] = record
 
@@ -133,7 +146,7 @@ class KnownGold:
             place = number * LINE_COLUMNS
             at, end = lines[place + LINE_RECORD], lines[place + LINE_COLUMNS + LINE_RECORD]
             fields = lines[place + LINE_KIND] == FIELDS
-            known = self.golds.get(lines[place + LINE_DIGEST]) if fields else None
+            known = self.golds.get(self._known_by(lines, number)) if fields else None
             is_of_gold = known is not None and lines[place + LINE_REST] >= ID_OF_GOLD
             index = block.first_index + number
             if known is None:

@@ -197,42 +197,48 @@ class TextTable:
             response = []
         joins = numbered and self._joins
         others = set() if form.row else {*GOLD_MEMBERS} - {place}
-        depends = {*table.members, *others, *map(paths.lead_of, self._read_for_gold(form, joins))} - {""}
+        told = {*table.members, *others, *map(paths.lead_of, self._read_for_gold(form))} - {""}
+        by_number = {*map(paths.lead_of, self._told_by_number(form))} - {""} if joins else set()
+        tasks: list[_Steps] = []
         answers = [] if table.members else _steps(form.answers)
         if answers:
-            answers = _steps(form.tasks, form.source, form.answers)
-            answers += [mapped[field] for field in ("task", "answer") if field in mapped]
+            answers = [mapped["answer"]] if "answer" in mapped else _steps(form.answers)
+            tasks = [mapped["task"]] if "task" in mapped else _steps(form.tasks, form.source)
         row = _row(
             Form,
             ids=self._paths(ids),
             digested=self._paths(digested),
             golds=self._paths(_steps(form.answers)),
             numbers=self._paths([] if joins else numbers),
-            answers=self._paths(answers),
+            answers=self._paths([*tasks, *answers]),
             questions=self._paths([mapped["question"]] if "question" in mapped else _steps(form.questions)),
             guards=self._paths(_steps(_GUARDS, form.errors, form.suffix, form.attached)),
             statuses=self._paths(_steps(_STATUS, form.statuses)),
             response=self._paths(response),
             sources=self._add("sources", [*self._sources(form)]),
-            depends=self._add("numbers", sorted([self._member(name)] for name in depends)),
+            depends=self._add("numbers", sorted([self._member(name)] for name in told | by_number)),
+            asked=self._add("numbers", sorted([self._member(name)] for name in told if by_number)),
             filter=self._member(table.filter) if table.filter else -1,
+            n_tasks=len(tasks),
             first_counts=table.plain,
             numbers_join=joins,
             not_empty=bool(table.none) and "response" not in mapped,
             hides_row=not form.row and place in GOLD_MEMBERS,
+            asks_in_chat=not table.plain and "question" not in mapped,
             is_bare=not table.members and form.task is None,
             digests_prompt=digests,
         )
         self._add("forms", [row])
 
-    def _read_for_gold(self, form: steps.FormSteps, joins: bool) -> Iterable[_Steps]:
-        """Paths to everything that task, gold and question are read from, and an id that is a digest; and, if
-        gold is joined by what a row asks before its number, to what ids are read from."""
+    def _read_for_gold(self, form: steps.FormSteps) -> Iterable[_Steps]:
+        """Paths to everything that task, gold and question are read from, and an id that is a digest."""
         yield from _steps(form.tasks, form.source, form.answers, form.questions, form.row, form.digested)
         yield from (path for field, path in self._map.items() if field not in ("id", "response"))
-        if joins:
-            yield from _steps(form.ids, form.numbers or ())
-            yield from (path for field, path in self._map.items() if field == "id")
+
+    def _told_by_number(self, form: steps.FormSteps) -> Iterable[_Steps]:
+        """Paths to what ids are read from, if gold is joined by what a row asks before its number."""
+        yield from _steps(form.ids, form.numbers or ())
+        yield from (path for field, path in self._map.items() if field == "id")
 
 
 _kept: Final[dict[Hashable, TextTable]] = {}
