@@ -55,7 +55,6 @@ GOLD_UNKNOWN: Final = -1
     RECORD_SAMPLE,
     RECORD_ID,
     RECORD_ID_END,
-    RECORD_ID_PLACE,
     RECORD_KEY,
     RECORD_HASH,
     RECORD_VOTE,
@@ -66,16 +65,15 @@ GOLD_UNKNOWN: Final = -1
     RECORD_TEXT,
     RECORD_TEXT_END,
     RECORD_ESCAPED,
-) = range(15)
-RECORD_COLUMNS: Final = 15
-"""Columns of a record (a response): its line and sample number, where the JSON of its id is, its key
-(`KEY_TASK`), the hash of its id, its vote (a number for its answer; 0: none), with details where in the
-scratch space the JSON of predicted and gold taxa is, where in the block the response's text is (UTF-8), and
-whether that is a JSON string with escapes, which are undone only while it is scored. Positions are byte
-offsets; an end is the offset after the last byte."""
-IN_DATA, IN_SCRATCH, NOWHERE, IN_HELD = 0, 1, 2, 3
-"""Values of `RECORD_ID_PLACE`: the id is in the block, in the scratch space, or missing; of `LINE_SAID` also
-that the gold is in a gold file's row."""
+) = range(14)
+RECORD_COLUMNS: Final = 14
+"""Columns of a record (a response): its line and sample number, where in the scratch space the JSON of its id
+is (nowhere, if it ends where it begins), its key (`KEY_TASK`), the hash of its id, its vote (a number for its
+answer; 0: none), with details where in the scratch space the JSON of predicted and gold taxa is, where in the
+block the response's text is (UTF-8), and whether that is a JSON string with escapes, which are undone only
+while it is scored. Positions are byte offsets; an end is the offset after the last byte."""
+IN_DATA, IN_SCRATCH, IN_HELD = range(3)
+"""Values of `LINE_SAID`: a line's gold is in the block, in the scratch space, or in a gold file's row."""
 
 STATE_LINES, STATE_RECORDS, STATE_USED, STATE_WANTS = range(4)
 STATE_SIZE: Final = 4

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
+import orjson
 import pytest
 from corpora import ROOT
 from processes import PATIENCE, python
 from relfast_kernels.compiled.jit import BUILDING
 from relfast_kernels.text import find, json_scan, vectors
+from relfast_kernels.text.marks import ANY, MARKS
 from relfast_kernels.text.vectors import WIDTH
 from seeds import fresh
 
@@ -95,6 +96,22 @@ def test_searches() -> None:
         assert [*ask(np.frombuffer(bytes(raw), np.uint8), at, end, np.frombuffer(word, np.uint8))] == expected
 
 
+def test_openings() -> None:
+    """Every mark of reasoning begins with what is sought, in any case; brackets of formulas do not."""
+
+    @_compiled
+    def ask(data: Any) -> Any:
+        return find.find_opening(data, 0, len(data)), find.find_label_open(data, 0, len(data))
+
+    formulas = b"1 < 2, [3], <<4>> " * 9
+    labels = formulas.replace(b"< ", b"<")
+    for word in (word.replace(ANY, "a") for mark in MARKS for word in mark):
+        for spelled in (word, word.upper()):
+            assert ask(np.frombuffer(formulas + spelled.encode(), np.uint8))[0] == len(formulas), spelled
+    for label in ("<Yes>", "<no>", "<\u2003YES>", "<\tNo>"):
+        assert ask(np.frombuffer(labels + label.encode(), np.uint8))[1] == len(labels), label
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(BUILDING, reason="this is that process")
 @pytest.mark.parametrize("processor", ["", "generic"])
@@ -127,22 +144,43 @@ def test_last_and_lowered() -> None:
         assert out.tobytes() == raw[low : low + WIDTH].ljust(WIDTH, b"\0").lower()
 
 
-ESCAPES = (r"\n", r"\"", r"\\", r"\/", r"\t", r"\b", r"\u00e9", r"\u0000", r"\ud83d\ude00")
+ESCAPES = (
+    r"\n",
+    r"\"",
+    r"\\",
+    r"\/",
+    r"\t",
+    r"\b",
+    r"\u00e9",
+    r"\u0000",
+    r"\u001F",
+    r"\u005C",
+    r"\u000a",
+    r"\ud83d\ude00",
+)
 
 
 def test_escapes_undone() -> None:
-    """Strings of JSON with their escapes undone, whatever is behind them, against Python's parser."""
+    """Strings of JSON with their escapes undone, or as orjson writes them, whatever is behind them, against
+    orjson."""
 
     @_compiled
     def write(data: Any, at: int, end: int, out: Any) -> Any:
         return json_scan.put_text(data, at, end, out, 1)
+
+    @_compiled
+    def write_json(data: Any, at: int, end: int, out: Any) -> Any:
+        return json_scan.put_json(data, at, end, out, 1)
 
     pieces = [*ESCAPES, "é", "漢", "word", " some prose ", "x" * (WIDTH - 1)]
     rng = fresh(8)
     for number in range(400):
         said = "".join(rng.choices(pieces, k=rng.randrange(1, 30))).encode()
         before, behind = rng.choices((b"", b'"', b'", "a": "\\n\\u00e9'), k=2)
-        data, out = np.frombuffer(before + said + behind, np.uint8), np.zeros(len(said) + WIDTH + 1, np.uint8)
+        data, out = np.frombuffer(before + said + behind, np.uint8), np.zeros(len(said) + WIDTH + 3, np.uint8)
         with np.errstate(over="ignore"):  # numbers wrap around, as compiled
             end = write(data, len(before), len(before) + len(said), out)
-        assert out[1:end].tobytes().decode() == json.loads(b'"%s"' % said), number
+            text = out[1:end].tobytes().decode()
+            end = write_json(data, len(before), len(before) + len(said), out)
+        assert text == orjson.loads(b'"%s"' % said), number
+        assert out[1:end].tobytes() == orjson.dumps(text), number

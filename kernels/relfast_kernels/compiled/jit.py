@@ -14,6 +14,10 @@ from typing import Any, Final, TypeAlias, TypeVar
 Ir: TypeAlias = Any
 """What numba and llvmlite, which have no types, pass to an intrinsic, and what it emits."""
 
+COMPRESSES: Final = "compresses"
+"""A function in modules: whether the processor has an instruction that moves some bytes of a vector together
+(AVX-512 VBMI2)."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 BUILDING: Final = "relfast_kernels.compiled.builder" in sys.modules

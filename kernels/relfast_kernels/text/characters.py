@@ -10,6 +10,7 @@ A lone surrogate (as "surrogatepass" encodes it) is a `SYMBOL`, as for `re`.
 from __future__ import annotations
 
 import re
+from string import ascii_letters, digits
 from typing import Final, TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 import relfast_kernels.text.ascii as ascii
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Bytes
-from relfast_kernels.text.ascii import continues, small
+from relfast_kernels.text.ascii import byte_set, continues, small
 from relfast_kernels.text.find import find_decimal, find_outside
 from relfast_kernels.text.vectors import WIDTH, equal, first, load, within
 
@@ -231,9 +232,19 @@ def _first_byte(data: Bytes, start: int, at: int) -> int:
     return at
 
 
+_WORD: Final = byte_set(f"{ascii_letters}{digits}_")
+
+
 @kernel
 def is_word(data: Bytes, at: int, start: int) -> bool:
     r"""Whether the character that has a byte at ``at`` is a letter, digit or underscore (``\w``)."""
+    if data[at] < ascii.BEYOND_ASCII:
+        return bool(_WORD[data[at]])
+    return _is_letter(data, at, start)
+
+
+@kernel
+def _is_letter(data: Bytes, at: int, start: int) -> bool:
     kind, _ = _class_at(data, _first_byte(data, start, at), len(data))
     return bool(kind == LETTER or kind >= DIGIT)
 
@@ -243,6 +254,13 @@ def digit_at(data: Bytes, at: int, end: int) -> tuple[int, int]:
     r"""The value of the digit (``\d``) at ``at``, -1 if there is none, and how many bytes it has."""
     if at >= end:
         return -1, 0
+    if data[at] < ascii.BEYOND_ASCII:
+        return int(data[at]) - ascii.ZERO if ascii.ZERO <= data[at] <= ascii.NINE else -1, 1
+    return _digit_beyond(data, at, end)
+
+
+@kernel
+def _digit_beyond(data: Bytes, at: int, end: int) -> tuple[int, int]:
     kind, length = _class_at(data, at, end)
     return kind - DIGIT if kind >= DIGIT else -1, length
 

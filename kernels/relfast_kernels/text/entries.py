@@ -10,15 +10,12 @@ import numpy as np
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     CORRECT,
-    IN_DATA,
     KEY_TASK,
-    NOWHERE,
     RECORD_GOLD,
     RECORD_GOLD_END,
     RECORD_HASH,
     RECORD_ID,
     RECORD_ID_END,
-    RECORD_ID_PLACE,
     RECORD_KEY,
     RECORD_LINE,
     RECORD_PRED,
@@ -85,7 +82,7 @@ def _slot_of(templates: Templates, key: int) -> Any:
 def _write_rows(writing: Writing) -> int:
     """Write rows and samples of records; returns ``writing.stop``, or the first record whose key has no
     template yet, or for whose row there is no room."""
-    data, scratch, records = writing.scan.data, writing.scan.scratch, writing.scan.records
+    scratch, records = writing.scan.scratch, writing.scan.records
     templates, out, samples, written = writing.templates, writing.out, writing.samples, writing.written
     n_known, stop, first_index = writing.n_known, writing.stop, writing.first_index
     at, sample = written[WRITTEN_ROWS], written[WRITTEN_SAMPLES]
@@ -118,16 +115,14 @@ def _write_rows(writing: Writing) -> int:
         index = at
         at = put_number(out, at, first_index + row[RECORD_LINE])
         value = row[RECORD_HASH]
-        place = row[RECORD_ID_PLACE]
-        flags = 0 if place == NOWHERE else key_flags(data if place == IN_DATA else scratch, id_start, id_end)
-        if place == NOWHERE:
+        flags = key_flags(scratch, id_start, id_end)
+        if id_start == id_end:
             # each line without an id and question is a prompt of its own
             value = np.int64(hash_text(out, index, at))
         at = copy(_ID_KEY, 0, len(_ID_KEY), out, at)
-        if place == NOWHERE:
+        if id_start == id_end:
             at = copy(_NULL, 0, len(_NULL), out, at)
-        else:
-            at = copy(data if place == IN_DATA else scratch, id_start, id_end, out, at)
+        at = copy(scratch, id_start, id_end, out, at)
         at = copy(templates.text, offsets[part], offsets[part + 1], out, at)
         at = put_number(out, at, row[RECORD_SAMPLE])
         at = copy(templates.text, offsets[part + 1], offsets[part + 2], out, at)

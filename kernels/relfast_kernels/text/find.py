@@ -11,10 +11,17 @@ from relfast_kernels.compiled.jit import BUILDING, kernel, unsigned
 from relfast_kernels.entry import Buffer, Bytes
 from relfast_kernels.text.ascii import (
     BEYOND_ASCII,
+    BLANK,
+    DELETE,
+    LESS,
     LF,
     LOWER_A,
     LOWER_F,
+    LOWER_N,
+    LOWER_Y,
     NINE,
+    SLASH,
+    SQUARE_OPEN,
     ZERO,
     ByteSet,
     small,
@@ -115,6 +122,36 @@ else:
                     return found
             at += WIDTH
         return end
+
+
+@kernel
+def find_opening(data: Bytes, at: int, end: int) -> int:
+    """Index of the first angle or square bracket from ``at`` on that a letter, a slash, a bar or anything
+    beyond ASCII stands behind, or of a sign such as ◁; or ``end``. Some others are found besides."""
+    while at < end:
+        block, behind = load(data, at), load(data, at + 1)
+        places = within(lower(behind), LOWER_A, 0xFF) | equal(behind, SLASH)
+        places &= equal(block, LESS) | equal(block, SQUARE_OPEN)
+        places |= equal(block, 0xE2) & equal(behind, 0x97)
+        if places != 0:
+            return min(at + first(places), end)
+        at += WIDTH
+    return end
+
+
+@kernel
+def find_label_open(data: Bytes, at: int, end: int) -> int:
+    """Index of the first ``<`` from ``at`` on behind which a y, an n, white space or anything beyond ASCII
+    stands, or ``end``. Some others are found besides."""
+    while at < end:
+        behind = load(data, at + 1)
+        letter = lower(behind)
+        places = equal(letter, LOWER_Y) | equal(letter, LOWER_N) | within(behind, DELETE, BLANK)
+        places &= equal(load(data, at), LESS)
+        if places != 0:
+            return min(at + first(places), end)
+        at += WIDTH
+    return end
 
 
 @kernel

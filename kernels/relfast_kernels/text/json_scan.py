@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 import relfast_kernels.text.ascii as ascii
-from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.compiled.jit import kernel, step
 from relfast_kernels.entry import Bytes, Ints
 from relfast_kernels.layouts import (
     ESCAPED,
@@ -40,12 +40,13 @@ from relfast_kernels.text.find import (
     same_bytes,
     skip,
 )
-from relfast_kernels.text.vectors import WIDTH, equal, first, last, load, replaced, store, without
+from relfast_kernels.text.vectors import WIDTH, count, equal, first, load, only, replaced, store
 
 # ---- strings
 
 QUOTE, BACKSLASH, SLASH, _N, _U = map(ord, '"\\/nu')
 _ONE, _LAST, _ODD = np.uint64(1), np.uint64(63), np.uint64(0xAAAA_AAAA_AAAA_AAAA)
+_HIGHEST = _ONE << _LAST
 
 MEANING: Final = np.zeros(256, np.uint8)
 """The byte that a backslash and one character stand for; 0: a ``u`` escape, or none."""
@@ -95,7 +96,7 @@ def _escapes(slashes: Any, carried: Any) -> Any:
     return code & slashes, code ^ (slashes | carried)
 
 
-@kernel
+@step
 def string_end(data: Bytes, at: int, end: int) -> Any:
     """Index of the closing quote of a string whose first byte is at ``at``, or -1 (none, or an
     invalid escape); and whether the string has escapes."""
@@ -160,20 +161,11 @@ def put_text(data: Bytes, at: int, end: int, out: Bytes, to: int) -> int:
         plain = feeds | after & (slashes | equal(block, QUOTE) | equal(block, SLASH))
         # other escapes, and one that does not end within the block, are undone one by one
         odd = opening & ~(plain >> _ONE)
-        dropped = opening & places_below(min(WIDTH, end - at))
-        if odd != 0:
-            dropped &= ~odd & (odd - _ONE)
         size = min(first(odd), end - at)
         stop = at + size
-        block = replaced(block, feeds, ascii.LF)
-        # from the last one on, so that places before it stay
-        while dropped != 0:
-            place = last(dropped)
-            dropped ^= _ONE << np.uint64(place)
-            block = without(block, place)
-            size -= 1
-        store(block, out, to)
-        to += size
+        kept = places_below(size) & ~opening if size > 0 else np.uint64(0)
+        store(only(replaced(block, feeds, ascii.LF), kept), out, to)
+        to += count(kept)
         at += WIDTH  # most often, so that the next block is loaded at once
         if odd != 0 and stop < end:
             at, to = put_escape(data, stop, end, out, to)
@@ -426,22 +418,28 @@ def put_ascii(out: Bytes, to: int, byte: int) -> int:
 def put_json(data: Bytes, start: int, end: int, out: Bytes, to: int) -> int:
     """Write a JSON string whose escapes are valid as orjson would write it, in quotes; the offset after it.
 
-    It takes no more bytes than it had.
+    It takes no more bytes than it had. Up to `WIDTH` bytes after the end are overwritten.
     """
     out[to] = QUOTE
     to += 1
     at = start
     while at < end:
-        stop = find_byte(data, at, end, BACKSLASH)
-        to = copy(data, at, stop, out, to)
-        if stop >= end:
-            break
-        if data[stop + 1] == ascii.LOWER_U:
-            point, length = read_point(data, stop, end)
-            at = stop + length
-        else:
-            point = np.int64(MEANING[data[stop + 1]])
-            at = stop + 2
-        to = put_point(out, to, point) if point >= 0x80 else put_ascii(out, to, point)
+        block = load(data, at)
+        slashes = equal(block, BACKSLASH)
+        # no block begins within an escape; all but two kinds of escapes are written as they stand
+        opening, after = _escapes(slashes, np.uint64(0))
+        odd = opening & ((after & (equal(block, _U) | equal(block, SLASH))) >> _ONE | _HIGHEST)
+        size = min(first(odd), end - at)
+        store(block, out, to)
+        at += size
+        to += size
+        if odd != 0 and at < end:
+            if data[at + 1] == _U:
+                point, length = read_point(data, at, end)
+                to = put_point(out, to, point) if point >= 0x80 else put_ascii(out, to, point)
+            else:
+                length = 2
+                to = put_ascii(out, to, MEANING[data[at + 1]])
+            at += length
     out[to] = QUOTE
     return to + 1

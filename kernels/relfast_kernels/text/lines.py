@@ -59,14 +59,12 @@ from relfast_kernels.layouts import (
     LINE_SHAPE,
     LINE_START,
     MAX_ID_DIGITS,
-    NOWHERE,
     OBJECT,
     PROMPT_OF_GOLD,
     RECORD_ESCAPED,
     RECORD_HASH,
     RECORD_ID,
     RECORD_ID_END,
-    RECORD_ID_PLACE,
     RECORD_KEY,
     RECORD_LINE,
     RECORD_SAMPLE,
@@ -98,7 +96,7 @@ from relfast_kernels.layouts import (
     WANTS_SCRATCH,
 )
 from relfast_kernels.text.alignment import settle_taxa
-from relfast_kernels.text.ascii import BLANKS, BRACE_OPEN, CR, LF, TILDE
+from relfast_kernels.text.ascii import BLANKS, BRACE_OPEN, CR, HYPHEN, LF, TILDE
 from relfast_kernels.text.characters import is_utf8
 from relfast_kernels.text.find import copy, digest, find_byte, find_outside, skip
 from relfast_kernels.text.json_scan import is_null, put_json, put_text, tokenise
@@ -169,20 +167,18 @@ _OF_ID = ~np.uint64(0)
 
 @kernel
 def _put_id(data: Bytes, tape: Ints, token: int, scratch: Bytes, used: int) -> Any:
-    """The JSON of a line's id: its place (`IN_DATA` …), start and end there, and the scratch space in use;
-    the place is `UNSURE` if Python must read the id."""
+    """Write the JSON of a line's id, nothing if it has none; the offset after it, or `UNSURE`: Python must
+    read the id."""
     if token == OF_GOLD or is_null(data, tape, token):
-        return NOWHERE, 0, 0, used
-    start, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
-    kind = tape[token, TOKEN_KIND]
+        return used
+    start, end, kind = tape[token, TOKEN_START], tape[token, TOKEN_END], tape[token, TOKEN_KIND]
     if kind == STRING:
-        return IN_DATA, start - 1, end + 1, used
+        return copy(data, start - 1, end + 1, scratch, used)
     if kind == ESCAPED:
-        end = put_json(data, start, end, scratch, used)
-        return IN_SCRATCH, used, end, end
-    if kind == INTEGER and end - start <= MAX_ID_DIGITS and data[start] != 45:
-        return IN_DATA, start, end, used
-    return UNSURE, 0, 0, used
+        return put_json(data, start, end, scratch, used)
+    if kind == INTEGER and end - start <= MAX_ID_DIGITS and data[start] != HYPHEN:
+        return copy(data, start, end, scratch, used)
+    return UNSURE
 
 
 @kernel
@@ -444,12 +440,12 @@ def outline(asked: Outline) -> int:
 
 @kernel
 def _rest_of(
-    data: Bytes, settings: Ints, table: Table, work: Work, number: int, token: int, given: bool, place: int
+    data: Bytes, settings: Ints, table: Table, work: Work, number: int, token: int, given: bool, has_id: bool
 ) -> Any:  # fmt: skip
     """What a line has besides id and responses (`SAYS_MORE` …), and the token of the text that tells its
     prompt besides its id, or as its id; 0: none does."""
     form, prompts, tape = table.forms[number], settings[SET_PROMPTS], work.tape
-    if form.is_bare != 0 and place != NOWHERE and not has_any(table, form.depends):
+    if form.is_bare != 0 and has_id and not has_any(table, form.depends):
         return HAS_ID_ONLY, 0
     if settings[SET_JOIN] != 0:
         return ID_OF_GOLD, 0  # gold may be found by the question, and the row has its id then
@@ -461,11 +457,11 @@ def _rest_of(
         return ID_OF_PROMPT if asked > 0 else ID_OF_GOLD, asked
     if prompts == 0:
         return SAYS_MORE, 0
-    kind = counter_kind(data, tape, token) if given and place != NOWHERE else IS_ID
-    if place != NOWHERE and kind == IS_ID and prompts != ALL_IDS_REPEAT:
+    kind = counter_kind(data, tape, token) if given and has_id else IS_ID
+    if has_id and kind == IS_ID and prompts != ALL_IDS_REPEAT:
         return SAYS_MORE, 0
     question = question_of(data, tape, table, form, work.found)
-    if place == NOWHERE:
+    if not has_id:
         rest = SAYS_MORE if question == 0 else PROMPT_OF_GOLD if question > 0 else ID_OF_GOLD
         return rest, max(question, 0)
     if question > 0 and kind != MAY_BE_COUNTER:
@@ -588,23 +584,21 @@ def _put_prompt_id(scan: Scan, number: int, form: int, asked: int, has_id: bool,
 
 
 @step
-def _digest_line(scan: Scan, number: int, form: int, rest: Any, id_at: Any) -> None:
-    """Digest what the records of a line depend on; ``id_at`` is the place, start and end of its id."""
+def _digest_line(scan: Scan, number: int, form: int, rest: Any, id_start: int, id_end: int) -> None:
+    """Digest what the records of a line depend on."""
     settings, table, line = scan.settings, scan.table, scan.lines[number]
-    place, id_start, id_end = id_at
-    source = scan.data if place == IN_DATA else scan.scratch
     seed, unseen = np.uint64(settings[SET_SEED]), np.uint64(ROW_UNSEEN)
     value, of_form = np.uint64(form), table.forms[form]
     if settings[SET_JOIN] != 0 and rest == HAS_ID_ONLY:
-        of_id = digest_id(source, id_start, id_end, seed)
+        of_id = digest_id(scan.scratch, id_start, id_end, seed)
         value, line[LINE_HELD] = np.uint64(of_id), _last_held(scan.joined, of_id)
     else:
         if settings[SET_JOIN] != 0 or rest >= ID_OF_GOLD:
-            value = digest(source, id_start, id_end, seed, value)
+            value = digest(scan.scratch, id_start, id_end, seed, value)
         value = _digest_rest(scan.data, scan.work.tape, table, of_form.depends, seed, value)
     hidden = unseen if of_form.hides_row != 0 else np.uint64(0)
     line[LINE_DIGEST] = np.int64(value & ~unseen | hidden)
-    if place == NOWHERE and of_form.asked.start < of_form.asked.end:
+    if id_start == id_end and of_form.asked.start < of_form.asked.end:
         asked = _digest_rest(scan.data, scan.work.tape, table, of_form.asked, seed, np.uint64(form))
         line[LINE_ASKED] = np.int64(asked & ~unseen | hidden | np.uint64(_ONE))
 
@@ -632,13 +626,13 @@ def _project_line(scan: Scan, number: int, plain: int) -> int:
         return BLANK if n == LEFT_OUT else SLOW
     if state[STATE_RECORDS] + n > records.shape[0]:
         return _NO_ROOM
-    place, id_start, id_end, used = _put_id(data, tape, token, scratch, state[STATE_USED])
-    if place == UNSURE:
+    id_start = state[STATE_USED]
+    id_end = used = _put_id(data, tape, token, scratch, id_start)
+    if id_end == UNSURE:
         return SLOW
-    source = data if place == IN_DATA else scratch
     if settings[SET_IS_GOLD] != 0:
         seed = np.uint64(settings[SET_SEED])
-        lines[number, LINE_DIGEST] = digest_id(source, id_start, id_end, seed)
+        lines[number, LINE_DIGEST] = digest_id(scratch, id_start, id_end, seed)
         said = Said(data, table, work, scratch, used + 2 * (lines[number, LINE_END] - start))
         free = used
         shape, in_scratch, used = _find_said(said, form, used, seed)
@@ -647,8 +641,8 @@ def _project_line(scan: Scan, number: int, plain: int) -> int:
             scan, form, shape, in_scratch, max(used, free)
         )
         state[STATE_USED] = lines[number, LINE_REST]
-        return SLOW if place == NOWHERE else FIELDS
-    rest, asked = _rest_of(data, settings, table, work, form, token, given, place)
+        return SLOW if id_start == id_end else FIELDS
+    rest, asked = _rest_of(data, settings, table, work, form, token, given, id_end > id_start)
     taken, joins = UNKNOWN, settings[SET_JOIN] != 0
     if rest != ID_OF_GOLD and not joins:
         taken = _take_said(scan, number, form, used)
@@ -656,23 +650,22 @@ def _project_line(scan: Scan, number: int, plain: int) -> int:
         id_start, id_end = _put_prompt_id(scan, number, form, asked, rest == ID_OF_PROMPT, taken)
         taken, asked, rest = id_end if id_end > 0 else UNKNOWN, 0, ID_OF_GOLD
         if taken >= 0:
-            source, place, rest = scratch, IN_SCRATCH, SAYS_MORE
+            rest = SAYS_MORE
     if taken < 0:
-        _digest_line(scan, number, form, rest, (place, id_start, id_end))
+        _digest_line(scan, number, form, rest, id_start, id_end)
         taken = _take_held(scan, number, used) if joins else taken
     lines[number, LINE_REST], used = rest, max(used, taken)
     if asked > 0:
-        key_end = put_prompt(data, tape, asked, source, id_start, id_end, scratch, used)
-        source, place, id_start, id_end, used = scratch, IN_SCRATCH, used, key_end, key_end
-    id_hash = np.int64(hash_key(source, id_start, id_end)) if rest < ID_OF_GOLD else np.int64(0)
+        key_end = put_prompt(data, tape, asked, id_start, id_end, scratch, used)
+        id_start, id_end, used = used, key_end, key_end
+    id_hash = np.int64(hash_key(scratch, id_start, id_end)) if rest < ID_OF_GOLD else np.int64(0)
     for sample in range(n):
         row = records[state[STATE_RECORDS] + sample]
         token = work.samples[sample]
         row[RECORD_TEXT], row[RECORD_TEXT_END] = tape[token, TOKEN_START], tape[token, TOKEN_END]
         row[RECORD_ESCAPED] = tape[token, TOKEN_KIND] == ESCAPED
         row[RECORD_LINE], row[RECORD_SAMPLE] = number, sample
-        row[RECORD_ID], row[RECORD_ID_END], row[RECORD_ID_PLACE] = id_start, id_end, place
-        row[RECORD_HASH] = id_hash
+        row[RECORD_ID], row[RECORD_ID_END], row[RECORD_HASH] = id_start, id_end, id_hash
     state[STATE_RECORDS] += n
     state[STATE_USED] = used
     return FIELDS
@@ -732,8 +725,7 @@ def _score_line(scan: Scan, line: Ints, stop: int) -> bool:
         used = id_end
         for number in range(first, stop):
             record = records[number]
-            record[RECORD_ID], record[RECORD_ID_END], record[RECORD_ID_PLACE] = id_start, id_end, IN_SCRATCH
-            record[RECORD_HASH] = value
+            record[RECORD_ID], record[RECORD_ID_END], record[RECORD_HASH] = id_start, id_end, value
         state[STATE_USED] = used
     if not is_taken:
         used = _take_gold(golds, gold, settings, work, scratch, used)
@@ -751,7 +743,7 @@ def _score_line(scan: Scan, line: Ints, stop: int) -> bool:
             if is_taken:  # by its digests Python prepares its gold, and scores the response
                 number, form = int(records[first, RECORD_LINE]), int(line[LINE_DIGEST])
                 if line[LINE_SAID] != IN_HELD:
-                    _digest_line(scan, number, form, line[LINE_REST], (IN_DATA, 0, 0))
+                    _digest_line(scan, number, form, line[LINE_REST], 0, 0)
                 line[LINE_GOLD] = GOLD_UNKNOWN
             return True
     state[STATE_USED] = used

@@ -70,16 +70,15 @@ def counter_kind(data: Bytes, tape: Tape, token: int) -> int:
 
 @kernel
 def put_prompt(
-    data: Bytes, tape: Tape, question: int, source: Bytes, id_start: int, id_end: int, scratch: Bytes,
-    used: int,
-) -> int:  # fmt: skip
-    """Write the key of an id, source[id_start:id_end], and of a question's text; the offset after it."""
+    data: Bytes, tape: Tape, question: int, id_start: int, id_end: int, scratch: Bytes, used: int
+) -> int:
+    """Write the key of an id, scratch[id_start:id_end], and of a question's text; the offset after it."""
     start, end = tape[question, TOKEN_START], tape[question, TOKEN_END]
     if tape[question, TOKEN_KIND] == ESCAPED:
         digest = hash_text(scratch, used, put_text(data, start, end, scratch, used))
     else:
         digest = hash_text(data, start, end)
-    at = copy(source, id_start, id_end, scratch, used)
+    at = copy(scratch, id_start, id_end, scratch, used)
     at = copy(_MARK, 0, len(_MARK), scratch, at)
     for k in range(PROMPT_DIGITS):
         digit = np.int64((digest >> np.uint64(4 * (PROMPT_DIGITS - 1 - k))) & np.uint64(15))

@@ -18,7 +18,7 @@ from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.entry import Buffer, Bytes, Ints
 from relfast_kernels.text.ascii import byte_set, small
 from relfast_kernels.text.characters import skip_white, skip_white_back
-from relfast_kernels.text.find import begins_with, copy, find_byte, find_either, listed, skip
+from relfast_kernels.text.find import begins_with, copy, find_byte, find_either, find_opening, listed, skip
 from relfast_kernels.text.marks import (
     ANY,
     BARE_ANALYSIS,
@@ -59,7 +59,7 @@ def _arrays(marks: Sequence[tuple[str, str]]) -> tuple[Bytes, Ints, Ints]:
 
 
 _POOL, _PLACES, _BEGINNINGS = _arrays(MARKS)
-_END_POOL, _END_PLACES, _ = _arrays([(end, end) for end in TURN_ENDS])
+_END_POOL, _END_PLACES, _END_BEGINNINGS = _arrays([(end, end) for end in TURN_ENDS])
 _CHANNEL, _MESSAGE, _ITSELF, _USER = map(_bytes, (CHANNEL, MESSAGE, TO_ITSELF, TO_USER))
 _OPENS: Final = _bytes("".join(f"{name}\n" for name in RESPONSE_OPENS))
 _FINAL, _CONSTRAINED = map(_bytes, FINAL_CHANNELS)
@@ -141,12 +141,11 @@ def _mark_at(text: Bytes, at: int, end: int, names: PackedMarks) -> tuple[int, i
 
 
 @kernel
-def _next_place(text: Bytes, at: int, end: int, beginnings: Ints, is_plain: bool) -> int:
-    """The next offset at which a mark may begin, or ``end``. ``is_plain``: all marks begin with an angle or a
-    square bracket."""
+def _next_place(text: Bytes, at: int, end: int, beginnings: Ints, own_only: bool) -> int:
+    """The next offset at which a mark may begin, or ``end``. ``own_only``: all marks are of `MARKS`."""
     while at < end:
-        if is_plain:
-            at = find_either(text, at, end, ascii.LESS, ascii.SQUARE_OPEN)
+        if own_only:
+            at = find_opening(text, at, end)
         else:
             while at < end and beginnings[text[at]] == 0:
                 at += 1
@@ -157,8 +156,10 @@ def _next_place(text: Bytes, at: int, end: int, beginnings: Ints, is_plain: bool
 
 
 @kernel
-def _has_triangle(text: Bytes, start: int, end: int) -> bool:
-    """Whether there is a ``◁``, with which Kimi's marks begin."""
+def _has_sign(text: Bytes, start: int, end: int) -> bool:
+    """Whether there is a bracket, or a ``◁``, with which marks begin."""
+    if find_either(text, start, end, ascii.LESS, ascii.SQUARE_OPEN) < end:
+        return True
     # its second byte is sought: many signs (dashes, quotes, arrows) begin with its first one
     at = find_byte(text, start, end, _TRIANGLE[1])
     while at < end:
@@ -184,7 +185,8 @@ def end_of_turn(text: Buffer, start: int, end: int) -> int:
             while at > start and not _OPENS_MARK[text[at]] and last - at < _LONGEST_END:
                 at -= 1
             # 8 places: `names_of` takes pairs, so each end stands there twice
-            for k in range(0, len(_END_PLACES), 8):
+            may_be = _possible(text, at, last, _END_BEGINNINGS) != 0
+            for k in range(0, len(_END_PLACES) if may_be else 0, 8):
                 if _behind(text, at, last, _END_POOL, _END_PLACES[k], _END_PLACES[k + 1]) == last:
                     found = True
             if found or at <= start:
@@ -195,24 +197,23 @@ def end_of_turn(text: Buffer, start: int, end: int) -> int:
 
 
 @kernel
-def _final_message(text: Bytes, start: int, end: int, has_bracket: bool) -> int:
+def _final_message(text: Bytes, start: int, end: int, own_only: bool) -> int:
     """Where the message of gpt-oss's final channel, or of Command A's response, begins; ``end`` if there are
     channels but no final one, ``start`` if there are none."""
     has_channel, to_itself, opens = False, False, -1
-    if has_bracket:
-        at = find_byte(text, start, end, ascii.LESS)
-        while at < end:
-            if at + 1 < end and text[at + 1] == ascii.BAR:
-                behind = listed(text, at, end, _OPENS, False)
-                if _is_at(text, at, end, _CHANNEL):
-                    has_channel = True
-                elif behind > at:
-                    opens = behind
-                elif _is_at(text, at, end, _MESSAGE):
-                    to_itself |= at - len(_ITSELF) >= start and _is_at(text, at - len(_ITSELF), end, _ITSELF)
-                    if at - len(_USER) >= start and _is_at(text, at - len(_USER), end, _USER):
-                        opens = at + len(_MESSAGE)
-            at = find_byte(text, at + 1, end, ascii.LESS)
+    at = find_opening(text, start, end)
+    while at < end:
+        if text[at] == ascii.LESS and at + 1 < end and text[at + 1] == ascii.BAR:
+            behind = listed(text, at, end, _OPENS, False)
+            if _is_at(text, at, end, _CHANNEL):
+                has_channel = True
+            elif behind > at:
+                opens = behind
+            elif _is_at(text, at, end, _MESSAGE):
+                to_itself |= at - len(_ITSELF) >= start and _is_at(text, at - len(_ITSELF), end, _ITSELF)
+                if at - len(_USER) >= start and _is_at(text, at - len(_USER), end, _USER):
+                    opens = at + len(_MESSAGE)
+        at = find_opening(text, at + 1, end)
     if has_channel:
         at = max(_last_of(text, start, end, _FINAL), _last_of(text, start, end, _CONSTRAINED))
         if at < 0:
@@ -226,7 +227,7 @@ def _final_message(text: Bytes, start: int, end: int, has_bracket: bool) -> int:
         for k in range(len(_ANALYSIS)):
             as_written = as_written and text[start + k] == _ANALYSIS[k]
         # in capitals it is a word of prose, unless something else looks like a mark
-        if as_written or has_bracket:
+        if as_written or not own_only or _has_sign(text, start, end):
             at = _last_of(text, start, end, _BARE_FINAL)
             if at >= 0:
                 return _behind(text, at, end, _BARE_FINAL, 0, len(_BARE_FINAL))
@@ -253,23 +254,19 @@ def cut_among(
     text: Bytes, start: int, end: int, out: Bytes, to: int, names: PackedMarks, own_only: bool
 ) -> tuple[int, int, bool]:
     """`cut_reasoning` by the marks of `Names`; ``own_only``: those are `MARKS` and no others."""
-    is_plain = own_only and not _has_triangle(text, start, end)
-    has_bracket = not is_plain or find_either(text, start, end, ascii.LESS, ascii.SQUARE_OPEN) < end
-    start = _final_message(text, start, end, has_bracket)
+    start = _final_message(text, start, end, own_only)
     end = end_of_turn(text, start, end)
-    if not has_bracket:
-        return start, end, False
     first, last, stop = start, start, to  # what is kept: one span, or copies in out[to:stop]
     kept = start
     # inside: the number of the opening mark whose closing one is awaited. text_up_to: a place where other
     # text is known to stand, so that closing marks before it need not look ahead
     inside = -1
     text_up_to, has_ended = start, False  # has_ended: only closing marks and blanks follow
-    here = _next_place(text, start, end, names.beginnings, is_plain)
+    here = _next_place(text, start, end, names.beginnings, own_only)
     while here < end:
         name, after = _mark_at(text, here, end, names)
         if name < 0 or (inside >= 0 and name != inside + 1):
-            here = _next_place(text, here + 1, end, names.beginnings, is_plain)
+            here = _next_place(text, here + 1, end, names.beginnings, own_only)
             continue
         if inside < 0:
             if name & 1 == 1 and not has_ended and after > text_up_to:
@@ -281,7 +278,7 @@ def cut_among(
                 first, last, stop = _keep(text, kept, here, first, last, out, to, stop)
         inside = name if inside < 0 and name & 1 == 0 else -1
         kept = after
-        here = _next_place(text, after, end, names.beginnings, is_plain)
+        here = _next_place(text, after, end, names.beginnings, own_only)
     if inside < 0 and kept < end:
         first, last, stop = _keep(text, kept, end, first, last, out, to, stop)
     if stop > to:

@@ -58,6 +58,7 @@ _BEFORE_NAME = byte_set(" _#:-")
 
 
 _INDEX_BITS = 20
+FEW_SLOTS: Final = 256
 _INDEX = (1 << _INDEX_BITS) - 1
 _LOW = (1 << 32) - 1
 
@@ -68,17 +69,19 @@ _LOW = (1 << 32) - 1
 
 @kernel
 def _slot(
-    slots: Ints, spans: Ints, data: Bytes, other: Bytes, start: int, end: int, value: int
+    slots: Ints, spans: Ints, n: int, data: Bytes, other: Bytes, start: int, end: int, value: int
 ) -> tuple[int, bool]:
-    """The slot of other[start:end], whose hash is ``value``, in a set of texts in ``data``, or the free one
-    where it belongs; and whether it is in the set."""
-    at = value & (TAXA_SLOTS - 1)
+    """The slot of other[start:end], whose hash is ``value``, in a set of ``n`` texts in ``data``, or the free
+    one where it belongs; and whether it is in the set."""
+    # a small set has the first slots only, which stay in the cache
+    mask = (FEW_SLOTS if 2 * n <= FEW_SLOTS else TAXA_SLOTS) - 1
+    at = value & mask
     generation = slots[TAXA_SLOTS]
     while slots[at] >> _INDEX_BITS == generation:
         k = slots[at] & _INDEX
         if same_bytes(data, spans[k, 0], spans[k, 1], other, start, end):
             return at, True
-        at = (at + 1) & (TAXA_SLOTS - 1)
+        at = (at + 1) & mask
     return at, False
 
 
@@ -112,14 +115,21 @@ def vote_of(says_yes: bool, taxa: Iterable[bytes]) -> int:
 @kernel
 def _add(slots: Ints, spans: Ints, n: int, data: Bytes, start: int, end: int, value: int) -> int:
     """Add a text to a set of ``n``; the set's size then, or -1 if it is full."""
-    at, found = _slot(slots, spans, data, data, start, end, value)
+    at, found = _slot(slots, spans, n, data, data, start, end, value)
     if found:
         return n
     if n >= MAX_TAXA:
         return -1
     spans[n, 0], spans[n, 1] = start, end
     slots[at] = slots[TAXA_SLOTS] << _INDEX_BITS | n
-    return n + 1
+    n += 1
+    if 2 * n == FEW_SLOTS + 2:
+        slots[TAXA_SLOTS] += 1
+        for k in range(n):
+            value = _hash(data, spans[k, 0], spans[k, 1])
+            at, _ = _slot(slots, spans, n, data, data, spans[k, 0], spans[k, 1], value)
+            slots[at] = slots[TAXA_SLOTS] << _INDEX_BITS | k
+    return n
 
 
 @kernel
@@ -312,7 +322,8 @@ def score_taxa(
         tp = 0
         for k in range(n_pred):
             begin, stop = spans[0, k, 0], spans[0, k, 1]
-            _, found = _slot(slots[1], spans[1], gold_data, data, begin, stop, _hash(data, begin, stop))
+            value = _hash(data, begin, stop)
+            _, found = _slot(slots[1], spans[1], n_gold, gold_data, data, begin, stop, value)
             if found:
                 tp += 1
         if pred_label == 1 and tp > 0:

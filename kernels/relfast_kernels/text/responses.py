@@ -46,13 +46,12 @@ from relfast_kernels.text.ascii import (
     COMMA,
     GREATER,
     HASH,
-    LESS,
     SQUARE_CLOSE,
     SQUARE_OPEN,
     ZERO,
 )
 from relfast_kernels.text.characters import behind_word, digit_at, is_word, skip_white
-from relfast_kernels.text.find import copy, find_byte, find_digit, find_word, put_number, same_as
+from relfast_kernels.text.find import copy, find_digit, find_label_open, find_word, put_number, same_as
 from relfast_kernels.text.json_scan import tokenise
 from relfast_kernels.text.layouts import (
     BY_NAME,
@@ -261,7 +260,7 @@ NO_LABEL, LONG_YES = -1, 2
 def find_label(data: Buffer, start: int, end: int) -> int:
     """The label that the published scorer of REL-C1 reads: 1 for the first ``<Yes>``, 0 for the first
     ``<No>``, `LONG_YES` for ``<Yeſ>``, which equals no gold but its own spelling; `NO_LABEL` for none."""
-    at = find_byte(data, start, end, LESS)
+    at = find_label_open(data, start, end)
     while at < end:
         word = skip_white(data, at + 1, end)
         yes = behind_word(data, word, end, YES)
@@ -270,7 +269,7 @@ def find_label(data: Buffer, start: int, end: int) -> int:
             behind = skip_white(data, stop, end)
             if behind < end and data[behind] == GREATER:
                 return 0 if yes < 0 else 1 if yes - word == len(YES) else LONG_YES
-        at = find_byte(data, at + 1, end, LESS)
+        at = find_label_open(data, at + 1, end)
     return NO_LABEL
 
 

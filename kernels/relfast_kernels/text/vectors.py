@@ -20,7 +20,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from relfast_kernels.compiled.jit import BUILDING, Ir
+from relfast_kernels.compiled.jit import BUILDING, COMPRESSES, Ir, step
 from relfast_kernels.entry import Bytes
 
 WIDTH: Final = 64
@@ -67,9 +67,14 @@ if not BUILDING:
         """A block with a byte in some places."""
         return bytes(byte if int(places) >> k & 1 else block[k] for k in range(WIDTH))
 
-    def without(block: Block, place: int) -> Block:
-        """A block with the bytes behind a place moved to it by one."""
-        return block[:place] + block[place + 1 :] + block[-1:]
+    def only(block: Block, places: np.uint64) -> Block:
+        """The bytes of a block in some places, one behind the other; what comes after them is any."""
+        kept = bytes(block[k] for k in range(WIDTH) if int(places) >> k & 1)
+        return kept.ljust(WIDTH, b"\0")
+
+    def count(places: np.uint64) -> int:
+        """How many bits are set."""
+        return int(places).bit_count()
 
     def last(places: np.uint64) -> int:
         """The index of the highest bit that is set, or -1."""
@@ -89,7 +94,8 @@ else:
     from inspect import Parameter, Signature
 
     from llvmlite import ir
-    from numba import types
+    from llvmlite.binding import get_host_cpu_features
+    from numba import config, types
     from numba.core import cgutils
     from numba.extending import intrinsic, models, register_model
 
@@ -202,12 +208,50 @@ else:
         return builder.select(builder.bitcast(places, _CHOICE), _spread(builder, byte), block)
 
     @_made(_BLOCK, _BLOCK, types.int64)
-    def without(builder: Ir, block: Ir, place: Ir) -> Ir:
-        """See the plain one."""
+    def _without(builder: Ir, block: Ir, place: Ir) -> Ir:
+        # a block with the bytes behind a place moved to it by one
         behind = builder.bitcast(builder.shl(_number(-1), place), _CHOICE)
         following = [*range(1, WIDTH), WIDTH - 1]
         lanes = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), following)
         return builder.select(behind, builder.shuffle_vector(block, block, lanes), block)
+
+    @_made(_BLOCK, _BLOCK, types.uint64)
+    def _compressed(builder: Ir, block: Ir, places: Ir) -> Ir:
+        kind = ir.FunctionType(_VECTOR, [_VECTOR, _VECTOR, _CHOICE])
+        compress = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx512.mask.compress.v64i8")
+        return builder.call(compress, [block, block, builder.bitcast(places, _CHOICE)])
+
+    @_made(types.boolean)
+    def _compresses(builder: Ir) -> Ir:
+        # a function, so that `builder.emitted` can have it say no for other processors
+        flag = ir.IntType(1)
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(flag, []), COMPRESSES)
+        if function.is_declaration:
+            function.linkage = "linkonce_odr"
+            function.attributes.add("alwaysinline")
+            own = not config.CPU_NAME and get_host_cpu_features().get("avx512vbmi2", False)
+            ir.IRBuilder(function.append_basic_block()).ret(flag(int(own)))
+        return builder.call(function, [])
+
+    @step
+    def only(block: Block, places: np.uint64) -> Block:
+        """See the plain one."""
+        if _compresses():
+            block = _compressed(block, places)
+        else:
+            one = np.uint64(1)
+            gaps = ~places & ((one << np.uint64(last(places | one))) - one)
+            # from the last one on, so that places before it stay
+            while gaps != 0:
+                place = last(gaps)
+                gaps ^= one << np.uint64(place)
+                block = _without(block, place)
+        return block
+
+    @_made(types.int64, types.uint64)
+    def count(builder: Ir, places: Ir) -> Ir:
+        """See the plain one."""
+        return builder.ctpop(places)
 
     @_made(types.int64, types.uint64)
     def last(builder: Ir, places: Ir) -> Ir:

@@ -10,18 +10,15 @@ from typing import Any, Final
 
 from relfast_kernels.layouts import (
     FIELDS,
-    IN_DATA,
     LINE_COLUMNS,
     LINE_END,
     LINE_GOLD,
     LINE_KIND,
     LINE_RECORD,
     LINE_START,
-    NOWHERE,
     RECORD_COLUMNS,
     RECORD_ID,
     RECORD_ID_END,
-    RECORD_ID_PLACE,
     RECORD_TEXT,
     RECORD_TEXT_END,
 )
@@ -71,7 +68,7 @@ class ScannedBlock:
         `LINE_COLUMNS` numbers for each line, and one more row after the last line.
     records, scratch
         `RECORD_COLUMNS` numbers for each response, and what these point to that does not stand in the block
-        (ids with escapes, or made of a prompt; lists of taxa).
+        (ids, lists of taxa).
     chosen
         The filter of lm-evaluation-harness that is scored.
     first_index
@@ -108,14 +105,8 @@ class ScannedBlock:
         return b"".join([*parts, self.data[at:end]])
 
 
-def id_of(
-    texts: tuple[memoryview, memoryview], records: Sequence[int], number: int
-) -> tuple[Any, str | None]:
-    """Id and ``prompt`` of a record; ``texts`` are the block's bytes and its scratch space."""
+def id_of(scratch: memoryview, records: Sequence[int], number: int) -> tuple[Any, str | None]:
+    """Id and ``prompt`` of a record; ``scratch`` is the block's scratch space."""
     row = number * RECORD_COLUMNS
-    place = records[row + RECORD_ID_PLACE]
-    if place == NOWHERE:
-        return None, None
-    return read_key(
-        texts[place != IN_DATA][records[row + RECORD_ID] : records[row + RECORD_ID_END]].tobytes()
-    )
+    start, end = records[row + RECORD_ID], records[row + RECORD_ID_END]
+    return read_key(scratch[start:end].tobytes()) if end > start else (None, None)

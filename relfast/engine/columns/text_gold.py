@@ -102,9 +102,9 @@ class KnownGold:
         rest, asked = (block.lines[number * LINE_COLUMNS + column] for column in (LINE_REST, LINE_ASKED))
         job, line = self._scoring.job, b""
         if rest == HAS_ID_ONLY and job.data:
-            texts = memoryview(block.data), memoryview(block.scratch).cast("B")
+            scratch = memoryview(block.scratch).cast("B")
             records = memoryview(block.records).cast("B").cast("q")
-            entry = Entry(id_of(texts, records, first)[0], row=_NO_MORE)
+            entry = Entry(id_of(scratch, records, first)[0], row=_NO_MORE)
         else:
             line = block.line(number)
             if has_large_integer(block.beside_responses(number)):
@@ -141,7 +141,7 @@ class KnownGold:
         entries: list[Record | Score] = []
         lines, records = (memoryview(part).cast("B").cast("q") for part in (block.lines, block.records))
         n_exact = n_known = 0
-        texts = memoryview(block.data), memoryview(block.scratch).cast("B")
+        data, scratch = memoryview(block.data), memoryview(block.scratch).cast("B")
         for number in numbers:
             place = number * LINE_COLUMNS
             at, end = lines[place + LINE_RECORD], lines[place + LINE_COLUMNS + LINE_RECORD]
@@ -155,14 +155,14 @@ class KnownGold:
                 continue
             task = TASKS[known.task]
             n_known += task.kernels is not None
-            id, prompt = (known.id, known.prompt) if is_of_gold else id_of(texts, records, at)
+            id, prompt = (known.id, known.prompt) if is_of_gold else id_of(scratch, records, at)
             for sample in range(end - at):
                 row = (at + sample) * RECORD_COLUMNS
                 start, stop = records[row + RECORD_TEXT], records[row + RECORD_TEXT_END]
                 if records[row + RECORD_ESCAPED]:
-                    response = orjson.loads(texts[0][start - 1 : stop + 1])
+                    response = orjson.loads(data[start - 1 : stop + 1])
                 else:
-                    response = str(texts[0][start:stop], "utf-8")
+                    response = str(data[start:stop], "utf-8")
                 entries.append(
                     Record(
                         index,
