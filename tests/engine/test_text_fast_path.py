@@ -200,7 +200,7 @@ def same(lines: list[Json], job: Job | None = None, *, decoded: int, limit: int 
     """Rows that are the same both ways, where so many times a whole line is decoded the fast one."""
     ways = Ways.of_job(job or Job())
     if limit is not None:
-        ways.fast_path._known = KnownGold(ways.scoring, limit)
+        ways.fast_path._known = KnownGold(ways.scoring, ways.fast_path._projection.has_large_integer, limit)
     with pytest.MonkeyPatch.context() as patch:
         decode = Mock(wraps=decode_object)
         for module in (scoring, text_gold):

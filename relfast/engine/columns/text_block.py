@@ -96,16 +96,16 @@ class ScannedBlock:
         start, end = self.span(number)
         return self.data[start:end]
 
-    def beside_responses(self, number: int) -> bytes:
-        """The bytes of a line but those of its responses' texts."""
+    def beside_responses(self, number: int) -> list[tuple[int, int]]:
+        """Where a line stands in the block but for its responses' texts."""
         records = memoryview(self.records).cast("B").cast("q")
         first, last = (self.lines[at * LINE_COLUMNS + LINE_RECORD] for at in (number, number + 1))
         at, end = self.span(number)
         parts = []
         for row in range(first * RECORD_COLUMNS, last * RECORD_COLUMNS, RECORD_COLUMNS):
-            parts.append(self.data[at : records[row + RECORD_TEXT]])
+            parts.append((at, records[row + RECORD_TEXT]))
             at = records[row + RECORD_TEXT_END]
-        return b"".join([*parts, self.data[at:end]])
+        return [*parts, (at, end)]
 
 
 def id_of(
