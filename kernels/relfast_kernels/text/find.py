@@ -133,7 +133,7 @@ def find_digit(data: Bytes, at: int, end: int) -> int:
 
 @kernel
 def has_digits(data: Bytes, start: int, end: int, count: int) -> bool:
-    """Whether ``count`` or more ASCII digits in a row stand in data[start:end], not behind a decimal point."""
+    """Whether ``count`` or more ASCII digits in a row stand in data[start:end], not behind a dot."""
     at = start + count - 1  # of so many digits one is at such a place
     while at < end:
         if DIGITS[data[at]]:

@@ -131,8 +131,8 @@ class Outlined(Struct):
 
 
 class Outline(Struct):
-    """A line ``data[start:end]`` that is outlined, or a part of one that may hold a large integer; ``out`` has
-    room for a line and 16 bytes."""
+    """A line ``data[start:end]`` that is outlined, or a part of one that is searched for large integers;
+    ``out`` has room for a line and 16 bytes."""
 
     start: int = Int
     end: int = Int

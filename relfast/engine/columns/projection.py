@@ -35,6 +35,7 @@ RECORDS: Final = 4_096
 SCRATCH_BYTES: Final = 1 << 24
 """Initial room for a block's responses, and for decoded texts; memory is allocated only when touched."""
 
+
 class SaidGold(NamedTuple):
     """Task and answer as a row names them, and whether the answer is the object, or the text of one, that the
     kernel finds in the row."""

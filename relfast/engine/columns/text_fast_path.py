@@ -40,7 +40,7 @@ from relfast.engine.columns.blocks import Segment, batched, encoded
 from relfast.engine.columns.projection import Projection, SaidGold
 from relfast.engine.columns.scoring import Scoring
 from relfast.engine.columns.text_block import ScannedBlock, kinds_of, without_gold
-from relfast.engine.columns.text_gold import TASK_BY_NUMBER, NUMBERS, Golds, KnownGold
+from relfast.engine.columns.text_gold import NUMBERS, TASK_BY_NUMBER, Golds, KnownGold
 from relfast.engine.columns.text_rows import RowWriter
 from relfast.engine.columns.text_table import can_hold
 from relfast.records import Place, Verdict
@@ -132,7 +132,7 @@ class TextFastPath:
             record = self._known.gold_of(block, number, columns[at + LINE_RECORD])
             if record is not None and self._golds.add(digest, record, rest):
                 added.add(digest)
-            elif record is None or record.task in NUMBERS:  # another task's gold is learnt anew once forgotten
+            elif record is None or record.task in NUMBERS:  # gold of other tasks may be learnt again
                 self._refuse(digest)
         return len(added)
 

@@ -48,7 +48,8 @@ NUMBERS: Final = {task.name: number for number, (task, _) in TASK_BY_NUMBER.item
 
 
 MAX_BYTES: Final = 64 << 20
-"""Limit on the kept golds, as bytes of their lines, or of what their task made of them: 6,000 mazes of 10 × 10."""
+"""Limit on the kept golds, as bytes of their lines or of what their task made of them: 6,000 mazes of
+10 × 10 rooms."""
 
 _RECORD_BYTES: Final = 256
 """Memory of a record besides the content of its line."""

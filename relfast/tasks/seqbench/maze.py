@@ -190,8 +190,8 @@ class Fields(NamedTuple):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """All that determines the maze and its gold, as a key of caches. Python hashes a text three times as fast
-        as SHA-256, and one that it has met before not at all.
+        """All that determines the maze and its gold, as a key of caches. Python hashes a text three times
+        as fast as SHA-256 does, and once only.
 
         A text and an object with that text as its ``repr`` have different keys.
         """

@@ -201,7 +201,7 @@ def gold_of(record: Record) -> tuple[Fields, Problem | str]:
         fields = Fields.of(record.answer, record.question, record.row)
         return fields, PROBLEMS.get(fields, fields.key)
     if shared.made is None:
-        # who shares a gold keeps it: a second cache, and a key that takes longer than the search, gain nothing
+        # kept with the gold that is shared, so that no key is made
         fields = Fields.of(record.answer, record.question, record.row)
         problem = _problem_of(fields)
         shared.made, shared.n_bytes = (fields.without_maze(), problem), _size(problem)
