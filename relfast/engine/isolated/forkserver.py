@@ -26,7 +26,7 @@ import struct
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -79,8 +79,9 @@ class ForkServer:
         early = _early.pop() if _early else None
         self._process: _Forked | subprocess.Popen[bytes] | None = early and early[0]
         self._ours, theirs = (early[1], None) if early else _socketpair()
-        if theirs is not None:
-            self._ours.send(pickle.dumps([*gold]))
+        files = pickle.dumps([*gold])
+        # workers read themselves so many files that their names are no packet
+        self._ours.send(files if len(files) <= _PACKET else pickle.dumps([]))
         self._thread = threading.Thread(
             target=self._run, args=(theirs,), name="relfast-forkserver", daemon=True
         )
@@ -329,9 +330,10 @@ def _import_tasks() -> None:
     gc.freeze()
 
 
-def _serve(parent: int, control: _socket.socket, gold: Callable[[], Iterable[str]]) -> None:
-    """Run the helper: fork workers for process ``parent``, which sends requests over ``control``. ``gold``
-    gives the files of ``--data``."""
+def _serve(parent: int, control: _socket.socket, guess: Iterable[str] = ()) -> None:
+    """Run the helper: fork workers for process ``parent``, which sends the files of ``--data`` over
+    ``control``, and then requests. It begins with what it can ``guess`` of these files, but with no pipe, which
+    can be read only once."""
     from relfast.engine.isolated import worker
     from relfast.engine.job import MAX_LINE_BYTES
 
@@ -345,8 +347,12 @@ def _serve(parent: int, control: _socket.socket, gold: Callable[[], Iterable[str
     gc.disable()
     # workers read them themselves if that fails, and report why, or if they have another --max-line-bytes
     with contextlib.suppress(Exception):
-        if paths := tuple(gold()):
-            worker.gold_of(paths, MAX_LINE_BYTES)
+        guessed = tuple(map(os.path.abspath, guess))
+        if guessed and all(os.path.isfile(path) or os.path.isdir(path) for path in guessed):
+            worker.gold_of(guessed, MAX_LINE_BYTES)
+    with contextlib.suppress(Exception):
+        if paths := tuple(pickle.loads(control.recv(_PACKET))):
+            worker.gold_of(paths, MAX_LINE_BYTES)  # at once, if the guess was right
     # these objects are never freed; frozen, the collector does not touch their pages, which stay shared
     gc.freeze()
     gc.enable()
@@ -366,7 +372,7 @@ def main(parent: int) -> None:
     """The helper's entry point: serve the pool of process ``parent`` over the socket on stdin."""
     _open_standard_streams()
     control = _socket.socket(fileno=os.dup(0))
-    _serve(parent, control, lambda: pickle.loads(control.recv(_PACKET)))
+    _serve(parent, control)
 
 
 # the helper that a command forks early
@@ -393,7 +399,7 @@ def prefork(arguments: Sequence[str]) -> bool:
     """Fork the helper for the pool that this command is about to open. Returns False if this process has
     several threads, which forbids it.
 
-    ``arguments`` are the command's arguments, from which the helper takes the files of ``--data``.
+    ``arguments`` are the command's arguments, from which the helper guesses the files of ``--data``.
     """
     # this folder also lists threads that Python did not start
     if len(os.listdir("/proc/self/task")) != 1:
@@ -435,7 +441,7 @@ def _become_helper(parent: int, control: _socket.socket, arguments: Sequence[str
         os.environ[QUIET_VARIABLE] = "1"
         with contextlib.suppress(Exception):  # each worker will load it itself, and report the error
             worker.load_fast_path()
-        _serve(parent, control, lambda: map(os.path.abspath, _values_of("--data", arguments)))
+        _serve(parent, control, _values_of("--data", arguments))
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
@@ -443,9 +449,16 @@ def _become_helper(parent: int, control: _socket.socket, arguments: Sequence[str
 
 
 def _values_of(option: str, arguments: Sequence[str]) -> list[str]:
-    """The values given for an option, found without a full parse of the command line."""
-    values = [argument.partition("=")[2] for argument in arguments if argument.startswith(f"{option}=")]
-    return values + [value for name, value in itertools.pairwise(arguments) if name == option]
+    """The values given for an option, as a parser finds them that knows no other option: the value of another
+    one that looks like this one is taken for it."""
+    values = []
+    left = iter(arguments)
+    for argument in itertools.takewhile(lambda each: each != "--", left):
+        if argument == option:
+            values += itertools.islice(left, 1)
+        elif argument.startswith(f"{option}="):
+            values.append(argument.partition("=")[2])
+    return values
 
 
 if __name__ == "__main__":
