@@ -332,8 +332,8 @@ def _import_tasks() -> None:
 
 def _serve(parent: int, control: _socket.socket, guess: Iterable[str] = ()) -> None:
     """Run the helper: fork workers for process ``parent``, which sends the files of ``--data`` over
-    ``control``, and then requests. It begins with what it can ``guess`` of these files, but with no pipe, which
-    can be read only once."""
+    ``control``, and then requests. It begins with what it can ``guess`` of these files, but with no pipe,
+    which can be read only once."""
     from relfast.engine.isolated import worker
     from relfast.engine.job import MAX_LINE_BYTES
 
