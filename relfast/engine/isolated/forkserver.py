@@ -451,7 +451,7 @@ def _become_helper(parent: int, control: _socket.socket, arguments: Sequence[str
 def _values_of(option: str, arguments: Sequence[str]) -> list[str]:
     """The values given for an option, as a parser finds them that knows no other option: the value of another
     one that looks like this one is taken for it."""
-    values = []
+    values: list[str] = []
     left = iter(arguments)
     for argument in itertools.takewhile(lambda each: each != "--", left):
         if argument == option:

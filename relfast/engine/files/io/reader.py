@@ -325,7 +325,7 @@ def read_gold(paths: Sequence[str], longest: int = MAX_LINE_BYTES, *, in_files: 
     functions = native.find("text") if paths else None
     gold = GoldRecords() if functions is None else HeldRecords(functions)
     for path in paths:
-        sources = find_sources([path])
+        sources = find_sources([path], gold=True)
         plain = (each.path if in_files and each.seekable else None for each in sources)
         gold.read(path, zip(map(pieces_of, sources), plain, strict=True), longest)
     if paths and not gold:
