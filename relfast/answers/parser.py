@@ -73,7 +73,7 @@ def _joined(sign: str, parts: Sequence[Node]) -> Node:
 
 
 def _check_unmarked(tree: Node) -> None:
-    """Fail if a value that gets a sign of percent, degrees or money has one of these: 3%% and 3°° are no 3."""
+    """Fail if a value that gets a sign (%, °, money) has one already: 3%% is no 3."""
     while tree.tag in ("()", "-"):
         (tree,) = tree.parts
     if tree.tag == "%" or isinstance(tree, Measured):
