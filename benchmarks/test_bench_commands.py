@@ -28,10 +28,14 @@ FAILED = "OpenAI batch with --data, 5 % of requests failed"
 SMOKED = ("native, strict", "8 samples a line", "--data join", FAILED)
 
 
-@pytest.mark.parametrize("kind", [*DUMPS, *PROMPTS])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """All kinds where they are timed, by `make bench` and `make bench-quick`; a few are tried in every run."""
+    if "kind" in metafunc.fixturenames:
+        timed = metafunc.config.getoption("benchmark_enable")
+        metafunc.parametrize("kind", [*DUMPS, *PROMPTS] if timed else SMOKED)
+
+
 def test_dump_against_decode_floor(kind: str, tmp_path: Path, benchmark: Any) -> None:
-    if benchmark.disabled and kind not in SMOKED:
-        pytest.skip("timed only, by `make bench` and `make bench-quick`; four kinds are tried in every run")
     dump = PROMPTS.get(kind) or DUMPS[kind]
     n = size(benchmark, smoke=80, quick=20_000, full=dump.rows) // dump.samples
     path, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
