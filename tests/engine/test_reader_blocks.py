@@ -49,6 +49,7 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "BLOCK_BYTES", BLOCK)
     monkeypatch.setattr(reader, "_READ_BYTES", BLOCK // 2)
     monkeypatch.setattr(reader, "BLOCK_LINES", LINES)
+    monkeypatch.setattr(reader, "_FEW_LINES", 1)
 
 
 LINE = st.one_of(st.binary(max_size=12), st.binary(min_size=50, max_size=300)).map(

@@ -53,6 +53,8 @@ def kinds_of(lines: ctypes.Array[ctypes.c_int64], start: int, stop: int) -> byte
 def without_gold(lines: ctypes.Array[ctypes.c_int64], numbers: range) -> list[int]:
     """The numbers of those `FIELDS` lines whose gold the kernel does not know."""
     kinds = kinds_of(lines, numbers.start, numbers.stop)
+    if FIELDS not in kinds:
+        return []
     # `GOLD_UNKNOWN` is negative
     unknown = _bytes_of(lines, LINE_GOLD, numbers.start, numbers.stop, highest=True)
     found = compress(zip(numbers, kinds, strict=True), unknown)
