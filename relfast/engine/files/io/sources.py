@@ -112,8 +112,8 @@ def check_once(named: Iterable[tuple[str, str]]) -> None:
             file = status.st_dev, status.st_ino
         if file in seen:
             first = seen[file]
-            which = f"{way} is given twice" if way == first else f"{first} and {way} are one file"
-            raise UsageError(f"{which}, which would be read twice: name it once")
+            which = f"{way} is named twice" if way == first else f"{first} and {way} are one file"
+            raise UsageError(f"{which}; its rows would count twice: name it once")
         seen[file] = way
 
 
