@@ -348,6 +348,19 @@ def test_gold_beyond_all_room_is_forgotten() -> None:
     same(lines, job, decoded=7)
 
 
+def test_of_a_known_maze_only_what_is_built_is_kept() -> None:
+    mazes = list(generate(6, seed=5, rows=10, cols=10, B=1, N=0.4))
+    ways = Ways.of_job(Job())
+    lines = [{**maze, "response": maze["completion"]} for maze in (*mazes, *mazes, *mazes)]
+    n_bytes = sum(len(json.dumps(line)) for line in lines[:6])
+    known = KnownGold(ways.scoring, ways.fast_path._projection.has_large_integer, n_bytes)
+    ways.fast_path._known = known
+    ways.same(lines, size=2)
+    assert len(known.golds) == 6
+    assert known._size < 0.6 * n_bytes
+    assert all(not record.row and record.shared.made for record in known.golds.values() if record.shared)
+
+
 def test_other_marks_of_reasoning_leave_responses_to_python() -> None:
     options = AllOptions(policy="strict", reasoning=(("<cot>", "</cot>"),))
     line = {"id": 1, "task": "REL-A1", "answer": {"target": 3}, "response": "<cot>Answer 3</cot>Answer 4"}
