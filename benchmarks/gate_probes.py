@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import orjson
 
 from benchmarks.measure import relfast_command
 from benchmarks.workloads_dumps import PROMPT_OPENS, PROMPTS
+
+if TYPE_CHECKING:
+    from relfast.records import Policy
 
 TEXT_RECORDS: Final = 20_000
 CHEM_RECORDS: Final = 1_500
@@ -54,40 +57,59 @@ N_FURTHER: Final = 3_000
 """Lines of a block: so many that opening what scores them is not most of it, where that is done in each call."""
 
 
+def _maze_lines(samples: int) -> Callable[[Path], Probe]:
+    """Lines of SeqBench to rows by what knows no maze yet, so many samples of each."""
+
+    def probe(folder: Path) -> Probe:
+        from benchmarks.workloads_seqbench import write_seqbench_dump
+
+        path = folder / "mazes.jsonl"
+        write_seqbench_dump(path, N_LINES, N_LINES // samples)
+        return _rows_of(path.read_bytes(), N_LINES, "reference", None, knows=False)
+
+    return probe
+
+
 def _block(kind: str, *, knows: bool = True) -> Callable[[Path], Probe]:
     """Lines to rows in this process, as a worker does with a block, of a file as others write it. ``knows``: its golds
     are known after the first call; else gold files are read, and golds prepared, in each call. Prompts are new in each."""
 
     def probe(folder: Path) -> Probe:
         from benchmarks.workloads_dumps import PROMPTS, STRICT, data_of
-        from relfast.engine.columns.blocks import Block
-        from relfast.engine.columns.scoring import Scoring
-        from relfast.engine.files.block_scoring import BlockScoring
-        from relfast.engine.files.io.reader import read_gold
-        from relfast.engine.job import Job
-        from relfast.tasks import AllOptions
 
         dump, path = PROMPTS[kind], folder / "block.jsonl"
         n_lines = N_LINES if knows else N_FURTHER
         dump.write(path, n_lines)
-        between, numbers = path.read_bytes().split(PROMPT_OPENS), itertools.count()
-        options = AllOptions(policy="strict" if STRICT[1] in dump.options else "reference")
-        job = Job(options=options, data=(str(data_of(path)),) if "--data" in dump.options else ()).of_files(1)
-
-        def scoring() -> BlockScoring:
-            return BlockScoring(Scoring(job, read_gold(job.data, strict=job.options.strict)))
-
-        known = scoring()
-
-        def ours() -> None:
-            data = (PROMPT_OPENS + b"%d." % next(numbers)).join(between)
-            block = Block(0, 0, 0, n_lines, 0, len(data), data=data, filter="none")
-            blocks = known if knows else scoring()
-            assert sum(segment.tally.rows for segment in blocks.segments(block)) >= n_lines
-
-        return Probe(ours)
+        policy: Policy = "strict" if STRICT[1] in dump.options else "reference"
+        gold = data_of(path) if "--data" in dump.options else None
+        return _rows_of(path.read_bytes(), n_lines, policy, gold, knows=knows)
 
     return probe
+
+
+def _rows_of(data: bytes, n_lines: int, policy: Policy, gold: Path | None, *, knows: bool) -> Probe:
+    from relfast.engine.columns.blocks import Block
+    from relfast.engine.columns.scoring import Scoring
+    from relfast.engine.files.block_scoring import BlockScoring
+    from relfast.engine.files.io.reader import read_gold
+    from relfast.engine.job import Job
+    from relfast.tasks import AllOptions
+
+    job = Job(options=AllOptions(policy=policy), data=() if gold is None else (str(gold),)).of_files(1)
+    between, numbers = data.split(PROMPT_OPENS), itertools.count()
+
+    def scoring() -> BlockScoring:
+        return BlockScoring(Scoring(job, read_gold(job.data, strict=job.options.strict)))
+
+    known = scoring()
+
+    def ours() -> None:
+        data = (PROMPT_OPENS + b"%d." % next(numbers)).join(between)
+        block = Block(0, 0, 0, n_lines, 0, len(data), data=data, filter="none")
+        blocks = known if knows else scoring()
+        assert sum(segment.tally.rows for segment in blocks.segments(block)) >= n_lines
+
+    return Probe(ours)
 
 
 def _smiles(folder: Path) -> Probe:
@@ -197,6 +219,8 @@ PROBES: Final[dict[str, Callable[[Path], Probe]]] = {
     "motif kernel": _motif,
     "isomers kernel": _isomers,
     "reward call, REL-A1": _reward("REL-A1"),
+    "lines: distinct mazes": _maze_lines(1),
+    "lines: 8 samples of a maze": _maze_lines(8),
     "text dump": _text_dump,
     "chemistry dump": _chem_dump,
     **{f"lines: {kind}": _block(kind) for kind in BLOCKS},

@@ -97,9 +97,11 @@ class Options:
 @dataclass(slots=True, eq=False)
 class SharedGold:
     """An object that records with equal gold, question and row share. Their task keeps in ``made`` what it
-    prepared from them for the first record (such as a parsed maze), to use it for the next."""
+    prepared from them for the first record (such as a parsed maze), and in ``n_bytes`` how much memory that
+    takes; it scores the next ones by ``made`` alone, and looks at their gold, question and row no more."""
 
     made: Any = None
+    n_bytes: int = 0
 
 
 @dataclass(slots=True, repr=False, eq=False)

@@ -47,7 +47,7 @@ class Comparison:
     def equal(self, gold: Node, answer: Node) -> bool:
         """Whether two trees are equal."""
         if isinstance(gold, Named) and isinstance(answer, Named) and not _are_alike(gold, answer):
-            return False
+            return (gold.tag, answer.tag) == (named(answer.parts[0]), named(gold.parts[0]))  # V = IR, IR = V
         both = isinstance(gold, Relation) or isinstance(answer, Relation)
         gold, answer = (_as_equation(one) if both else _held(one) for one in (gold, answer))
         match gold, answer:
@@ -110,12 +110,19 @@ class Comparison:
             return bool(gold.tag == answer.tag)
         solved = not self.evaluate or named(gold.parts[0]) or work(answer) > work(gold)
         return gold.tag in (("=",), ("ne",)) and (
-            self.in_order(gold.parts, answer.parts[::-1]) or (not solved and _are_multiples(gold, answer))
+            self.in_order([*map(_as_name, gold.parts)], [*map(_as_name, answer.parts[::-1])])
+            or (not solved and _are_multiples(gold, answer))
         )
 
 
 def _held(tree: Node) -> Node:
     return tree.parts[0] if isinstance(tree, Named) else tree
+
+
+def _as_name(side: Node) -> Node:
+    """A side of an equation; what may be a name as its name, as `_as_equation` has it: PV, f(x)."""
+    name = named(side)
+    return Symbol(name) if name else side
 
 
 def _as_equation(tree: Node) -> Node:

@@ -72,6 +72,14 @@ def _joined(sign: str, parts: Sequence[Node]) -> Node:
     return parts[0] if len(parts) == 1 else Apply(sign, tuple(parts))
 
 
+def _check_unmarked(tree: Node) -> None:
+    """Fail if a value that gets a sign (%, °, money) has one already: 3%% is no 3."""
+    while tree.tag in ("()", "-"):
+        (tree,) = tree.parts
+    if tree.tag == "%" or isinstance(tree, Measured):
+        raise _Failure
+
+
 class _Parser:
     """A recursive descent; each method reads what the grammar calls by its name."""
 
@@ -126,6 +134,12 @@ class _Parser:
             tree = Number(tree.tag * SCALES[self.peek().text])
             self.at += 1
         unit = self.unit()
+        paid = [name for name in unit if name in _CURRENCIES]
+        if money:  # its name may follow in words
+            _check_unmarked(tree)
+            paid.append(UNITS[text])
+        if len(set(paid)) > 1 or len(paid) > 1 + money:
+            raise _Failure
         if _NO_UNITS & set(unit) or (tree.symbols and not KNOWN_UNITS.issuperset(unit)):
             raise _Failure
         unit = (UNITS[text],) if money else unit
@@ -169,6 +183,7 @@ class _Parser:
             elif self.take("/"):
                 factors[-1] = Apply("/", (factors[-1], self.signed(self.factor)))
             elif self.take("%"):
+                _check_unmarked(factors[-1])
                 factors = [Apply("%", (_joined("*", factors),))]
             elif self.starts():
                 self.beside(factors)
@@ -211,6 +226,7 @@ class _Parser:
             elif mark == "!":
                 tree = Apply("!", (tree,))
             elif mark == "°":
+                _check_unmarked(tree)
                 tree = Measured(("°",), (tree,))
             else:
                 index = f"_{self.index() if mark == '_' else mark}"

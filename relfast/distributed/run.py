@@ -23,7 +23,7 @@ from relfast.distributed.storage import DRAFT, Folder, expand, is_url
 from relfast.engine.columns.blocks import Tell, tell_nobody
 from relfast.engine.files.inputs import fingerprint
 from relfast.engine.files.io.parquet import require_parquet
-from relfast.engine.files.io.sources import STDIN, find_sources, paths_in
+from relfast.engine.files.io.sources import STDIN, check_once, find_sources, paths_in
 from relfast.engine.files.score_files import Progress, summary_of
 from relfast.engine.job import Job, count_of, workers_of
 from relfast.errors import (
@@ -95,11 +95,13 @@ def score_on_ray(
         raise UsageError("stdin and stdout are of one machine: with --engine ray name files and a folder")
     count_of("part_bytes", part_bytes, 1)
     limit = None if limit is None else count_of("limit", limit)
-    gold = find_sources(job.data)  # missing gold raises before an output is made
+    gold = find_sources(job.data, gold=True)  # missing gold raises before an output is made
     if output is None and (len(inputs) != 1 or any(mark in inputs[0] for mark in "*?[")):
         raise UsageError("several inputs: say in which folder the rows go with -o")
     folder = Folder(f"{inputs[0].rstrip('/')}.scored" if output is None else output)
-    names = [path for name in inputs for path in expand(name)]
+    named = [(name, path) for name in inputs for path in expand(name)]
+    check_once(named)
+    names = [path for _, path in named]
     job = job.of_files(len(names))
     shards = cut(names, job, part_bytes)
     if suffix_of(folder) == ".parquet":

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import click
 import psutil
 import pytest
 from processes import python, until
 
 from relfast import Scorer
+from relfast.cli.score import command
 from relfast.engine.files.block_scoring import Segment
 from relfast.engine.isolated import forkserver
 from relfast.engine.isolated.failures import (
@@ -174,6 +177,33 @@ def test_a_command_forks_its_helper(how: str, tmp_path: Path) -> None:
     gold.write_text(json.dumps({"id": "a", "task": "REL-A1", "answer": {"target": 3}}) + "\n")
     run = python("-c", _PROGRAM, gold, how)
     assert (run.returncode, run.stdout) == (0, "done\n"), run.stderr
+
+
+def test_data_is_guessed_as_the_parser_reads_it() -> None:
+    rng = random.Random(0)
+    words = ("--data", "--data=b", "--data=", "c", "--", "-q", "--details", "-", "-vq")
+    n_given = 0
+    for _ in range(3_000):
+        arguments = ["in.jsonl", *rng.choices(words, k=rng.randrange(1, 7))]
+        try:
+            read = command.make_context("score", [*arguments], resilient_parsing=True).params["data"]
+        except click.UsageError:
+            continue
+        assert tuple(forkserver._values_of("--data", arguments)) == read, arguments
+        n_given += len(read) > 0
+    assert n_given > 500
+
+
+def test_a_wrong_guess_takes_nothing_away(tmp_path: Path) -> None:
+    """The value of -o looks like --data, and the input is a pipe, which can be read only once."""
+    line = json.dumps({"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer: 4"}) + "\n"
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(daemon=True, target=(tmp_path / "pipe").write_text, args=(line,))
+    writer.start()
+    run = python("-m", "relfast", "score", "-q", "--workers", "2", "-o", "--data", "pipe", cwd=tmp_path)
+    writer.join()
+    assert run.returncode == 0, run.stderr
+    assert json.loads((tmp_path / "--data").read_text())["status"] == "ok"
 
 
 @pytest.mark.parametrize("workers", [1, 2, 64])

@@ -200,7 +200,7 @@ def same(lines: list[Json], job: Job | None = None, *, decoded: int, limit: int 
     """Rows that are the same both ways, where so many times a whole line is decoded the fast one."""
     ways = Ways.of_job(job or Job())
     if limit is not None:
-        ways.fast_path._known = KnownGold(ways.scoring, limit)
+        ways.fast_path._known = KnownGold(ways.scoring, ways.fast_path._projection.has_large_integer, limit)
     with pytest.MonkeyPatch.context() as patch:
         decode = Mock(wraps=decode_object)
         for module in (scoring, text_gold):
@@ -346,6 +346,19 @@ def test_gold_beyond_all_room_is_forgotten() -> None:
     job = Job(options=AllOptions(policy="strict", reasoning=(("<cot>", "</cot>"),)))
     same(lines, job, decoded=7 + 60, limit=400)  # room for one gold
     same(lines, job, decoded=7)
+
+
+def test_of_a_known_maze_only_what_is_built_is_kept() -> None:
+    mazes = list(generate(6, seed=5, rows=10, cols=10, B=1, N=0.4))
+    ways = Ways.of_job(Job())
+    lines = [{**maze, "response": maze["completion"]} for maze in (*mazes, *mazes, *mazes)]
+    n_bytes = sum(len(json.dumps(line)) for line in lines[:6])
+    known = KnownGold(ways.scoring, ways.fast_path._projection.has_large_integer, n_bytes)
+    ways.fast_path._known = known
+    ways.same(lines, size=2)
+    assert len(known.golds) == 6
+    assert known._size < 0.6 * n_bytes
+    assert all(not record.row and record.shared.made for record in known.golds.values() if record.shared)
 
 
 def test_other_marks_of_reasoning_leave_responses_to_python() -> None:

@@ -365,12 +365,19 @@ def _slots_for(n: int) -> int:
 
 
 @kernel
+def _n_tokens(tape: Ints, token: int) -> int:
+    """The number of tokens within a value; 0 if it is missing."""
+    return int(tape[token, TOKEN_NEXT]) - token if token > 0 else 0
+
+
+@kernel
 def _begin(text: Bytes, end: int, numbers: Ints32, most: int) -> Reading:
     """An empty reading of up to ``most`` names, placed in ``numbers``; the text is used up to ``end``."""
     n_slots = _slots_for(most)
     table = 2 * most + n_slots + 1
     rest = numbers[4 * table :]
-    rest[: n_slots + 7 * most] = -1
+    rest[:n_slots] = -1
+    rest[n_slots + 2 * most : n_slots + 3 * most] = -1
     at = n_slots + 7 * most
     n_passages, tail = rest[at : at + 1], rest[at + 1 : at + 2]
     n_passages[0], tail[0] = 0, end
@@ -466,7 +473,9 @@ def build(building: Building) -> int:
     n_gold, target, target_end = _read_gold(building)
     if n_gold < 0:
         return n_gold
-    most = n_tokens + n_gold + 2
+    # the rest of the text is valid JSON, and names nothing
+    mappings, maze = member(text, desk.tape, 0, _MAPPINGS), member(text, desk.tape, 0, _STRUCTURE)
+    most = _n_tokens(desk.tape, mappings) + _n_tokens(desk.tape, maze) + n_gold + 2
     first = _NUMBERS_A_THING * most
     told.offset = first
     if len(desk.numbers) < first:

@@ -32,7 +32,7 @@ from relfast_kernels.layouts import (
     WRITTEN_SAMPLES,
     WRITTEN_WANTS,
 )
-from relfast_kernels.text.find import copy, hash_text, put_number
+from relfast_kernels.text.find import copy, has_digits, hash_text, put_number
 from relfast_kernels.text.layouts import (
     Cut,
     Digested,
@@ -62,6 +62,9 @@ from relfast_kernels.text.reasoning import PackedMarks, cut_among
 _INDEX = np.frombuffer(b'{"index":', np.uint8)
 _ID_KEY = np.frombuffer(b',"id":', np.uint8)
 _NULL = np.frombuffer(b"null", np.uint8)
+
+_MANY_DIGITS = 19
+"""Integers of fewer digits are exact in 64 bits."""
 
 _BESIDES = 128
 """The most bytes of a row that are in no template and no scratch space."""
@@ -172,6 +175,12 @@ def _digest_id(asked: Digested) -> int:
 
 
 @kernel
+def _large_integer(asked: Outline) -> int:
+    """Whether a part of a line may hold an integer that some parsers round: `has_digits`."""
+    return 1 if has_digits(asked.data, asked.start, asked.end, _MANY_DIGITS) else 0
+
+
+@kernel
 def _hash(asked: Digested) -> int:
     """`hash_text` of a whole text."""
     return int(np.int64(hash_text(asked.text, 0, len(asked.text))))
@@ -184,6 +193,7 @@ ENTRIES = {
     "hold": (hold_lines, Scan),
     "rehash": (rehash_held, Held),
     "outline": (outline, Outline),
+    "large_integer": (_large_integer, Outline),
     "digest_id": (_digest_id, Digested),
     "cut": (_cut, Cut),
     "form": (_form, Marked),

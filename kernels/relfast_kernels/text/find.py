@@ -13,6 +13,8 @@ from relfast_kernels.text.ascii import (
     BEYOND_ASCII,
     BLANK,
     DELETE,
+    DIGITS,
+    DOT,
     LESS,
     LF,
     LOWER_A,
@@ -164,6 +166,20 @@ def find_byte(data: Bytes, start: int, end: int, byte: int) -> int:
 def find_digit(data: Bytes, at: int, end: int) -> int:
     """Index of the first ASCII digit from ``at`` on, or ``end``."""
     return find_outside(data, at, end, NINE + 1, ZERO - 1)
+
+
+@kernel
+def has_digits(data: Bytes, start: int, end: int, count: int) -> bool:
+    """Whether ``count`` or more ASCII digits in a row stand in data[start:end], not behind a dot."""
+    at = start + count - 1  # of so many digits one is at such a place
+    while at < end:
+        if DIGITS[data[at]]:
+            begin = skip_back(data, start, at, DIGITS)
+            at = skip(data, at, end, DIGITS)
+            if at - begin >= count and (begin == start or data[begin - 1] != DOT):
+                return True
+        at += count
+    return False
 
 
 @kernel

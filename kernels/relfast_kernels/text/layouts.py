@@ -151,8 +151,8 @@ class Outlined(Struct):
 
 
 class Outline(Struct):
-    """A line ``data[start:end]`` that is outlined; ``out`` has room for it four times, and for twice
-    `OUTLINE_ROOM` bytes."""
+    """A line ``data[start:end]`` that is outlined, or a part of one that is searched for large integers;
+    ``out`` has room for a line four times, and for twice `OUTLINE_ROOM` bytes."""
 
     start: int = Int
     end: int = Int

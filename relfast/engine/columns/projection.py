@@ -35,22 +35,6 @@ RECORDS: Final = 4_096
 SCRATCH_BYTES: Final = 1 << 24
 """Initial room for a block's responses, and for decoded texts; memory is allocated only when touched."""
 
-_DIGITS: Final = bytes(byte if byte in b"0123456789" else ord(" ") for byte in range(256)).translate(
-    bytes.maketrans(b"123456789", b"000000000")
-)
-_MANY: Final = b"0" * 19
-
-
-def has_large_integer(text: bytes) -> bool:
-    """Whether JSON may hold an integer that orjson rounds and Python's parser does not (which of the two
-    reads a line depends on its other fields): 19 digits in a row, not after a decimal point."""
-    digits = text.translate(_DIGITS)
-    at = digits.find(_MANY)
-    while at > 0 and text[at - 1] == ord("."):
-        end = digits.find(b" ", at)
-        at = digits.find(_MANY, end) if end > 0 else -1
-    return at >= 0
-
 
 class SaidGold(NamedTuple):
     """Task and answer as a row names them, and whether the answer is the object, or the text of one, that the
@@ -76,6 +60,7 @@ class Projection:
 
     def __init__(self, job: Job, functions: Mapping[str, Callable[..., int]], held: Held) -> None:
         self._scan, self._outline = functions["scan"], functions["outline"]
+        self._large_integer = functions["large_integer"]
         self._map = job.field_map
         self.table = TextTable.of(job)
         self.settings, self._state = numbers(SET_SIZE), numbers(STATE_SIZE)
@@ -138,6 +123,16 @@ class Projection:
         ctypes.memmove(scratch, self.scratch, self._state[STATE_USED])
         self.scratch = self.context.scratch = scratch
 
+    def has_large_integer(self, data: bytes, start: int, end: int) -> bool:
+        """Whether JSON in data[start:end] may hold an integer that orjson rounds and Python's parser does not
+        (which of the two reads a line depends on its other fields): 19 digits in a row, not after a decimal
+        point."""
+        asked = self._outlining
+        if asked.data is not data:
+            asked.data = data
+        asked.start, asked.end = start, end
+        return bool(self._large_integer(asked))
+
     def gold_in(self, data: bytes, start: int, end: int) -> SaidGold | None:
         """Task and answer that the line data[start:end] names, as an `Entry` has them; nothing else of it is
         decoded. None if Python must read the line to tell."""
@@ -151,7 +146,7 @@ class Projection:
         if form < 0:
             return None
         text = ctypes.string_at(self._out, size)
-        if has_large_integer(text):
+        if self.has_large_integer(text, 0, size):
             return None
         try:
             row = decode_object(text)

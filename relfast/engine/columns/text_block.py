@@ -50,6 +50,8 @@ def kinds_of(lines: ctypes.Array[ctypes.c_int64], start: int, stop: int) -> byte
 def without_gold(lines: ctypes.Array[ctypes.c_int64], numbers: range) -> list[int]:
     """The numbers of those `FIELDS` lines whose gold the kernel does not know."""
     kinds = kinds_of(lines, numbers.start, numbers.stop)
+    if FIELDS not in kinds:
+        return []
     # `GOLD_UNKNOWN` is negative
     unknown = _bytes_of(lines, LINE_GOLD, numbers.start, numbers.stop, highest=True)
     found = compress(zip(numbers, kinds, strict=True), unknown)
@@ -93,16 +95,16 @@ class ScannedBlock:
         start, end = self.span(number)
         return self.data[start:end]
 
-    def beside_responses(self, number: int) -> bytes:
-        """The bytes of a line but those of its responses' texts."""
+    def beside_responses(self, number: int) -> list[tuple[int, int]]:
+        """Where a line stands in the block but for its responses' texts."""
         records = memoryview(self.records).cast("B").cast("q")
         first, last = (self.lines[at * LINE_COLUMNS + LINE_RECORD] for at in (number, number + 1))
         at, end = self.span(number)
         parts = []
         for row in range(first * RECORD_COLUMNS, last * RECORD_COLUMNS, RECORD_COLUMNS):
-            parts.append(self.data[at : records[row + RECORD_TEXT]])
+            parts.append((at, records[row + RECORD_TEXT]))
             at = records[row + RECORD_TEXT_END]
-        return b"".join([*parts, self.data[at:end]])
+        return [*parts, (at, end)]
 
 
 def id_of(scratch: memoryview, records: Sequence[int], number: int) -> tuple[Any, str | None]:

@@ -41,7 +41,7 @@ from relfast.engine.columns.blocks import Segment, batched, encoded
 from relfast.engine.columns.projection import Projection, SaidGold
 from relfast.engine.columns.scoring import Scoring
 from relfast.engine.columns.text_block import ScannedBlock, kinds_of, without_gold
-from relfast.engine.columns.text_gold import TASK_BY_NUMBER, Golds, KnownGold
+from relfast.engine.columns.text_gold import NUMBERS, TASK_BY_NUMBER, Golds, KnownGold
 from relfast.engine.columns.text_rows import RowWriter
 from relfast.engine.columns.text_table import can_hold
 from relfast.records import Place, Verdict
@@ -87,7 +87,7 @@ class TextFastPath:
             (SET_PROMPTS, job.repeats),
         ):
             self._projection.settings[setting] = value
-        self._known = KnownGold(scoring)
+        self._known = KnownGold(scoring, self._projection.has_large_integer)
         scoring.open_kernels(shows=job.details)
         self._writer = RowWriter(scoring, functions["write"], self._projection.context)
 
@@ -137,7 +137,7 @@ class TextFastPath:
             known_by, record = self._known.gold_of(block, number, columns[at + LINE_RECORD])
             if record is not None and self._golds.add(known_by, record, rest):
                 added.add(known_by)
-            else:
+            elif record is None or record.task in NUMBERS:  # gold of other tasks may be learnt again
                 self._refuse(digest)
         return len(added)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -27,7 +27,7 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.text import layouts
 
-from relfast.engine.columns.projection import SaidGold, has_large_integer
+from relfast.engine.columns.projection import SaidGold
 from relfast.engine.columns.rows import complete_gold, entry_of
 from relfast.engine.columns.scoring import Scoring
 from relfast.engine.columns.text_block import ScannedBlock, id_of
@@ -49,8 +49,9 @@ NUMBERS: Final = {task.name: number for number, (task, _) in TASK_BY_NUMBER.item
 """Task → its number in the text kernel, for tasks whose responses that kernel reads."""
 
 
-MAX_BYTES: Final = 32 << 20
-"""Limit on the kept golds, as bytes of their lines: 1,300 lines of SeqBench with 10 × 10 rooms."""
+MAX_BYTES: Final = 64 << 20
+"""Limit on the kept golds, as bytes of their lines or of what their task made of them: 6,000 mazes of
+10 × 10 rooms."""
 
 _RECORD_BYTES: Final = 256
 """Memory of a record besides the content of its line."""
@@ -72,14 +73,19 @@ class KnownGold:
     """Golds, as records without a response, by the kernel's digests of lines. When it is full it forgets them
     all."""
 
-    def __init__(self, scoring: Scoring, limit: int = MAX_BYTES) -> None:
+    def __init__(
+        self, scoring: Scoring, has_large_integer: Callable[[bytes, int, int], bool], limit: int = MAX_BYTES
+    ) -> None:
         self._scoring = scoring
+        self._has_large_integer = has_large_integer
         self._limit = limit
         self._size = 0
         # the kernel tells a line's prompt, unless gold has its id: a digest of a question takes Python long
         self._without_prompts = replace(scoring.job, repeats=0)
         self.golds: dict[int, Record] = {}
         """Digest → record without a response."""
+        self._whole: list[tuple[Record, int]] = []
+        """Records that still have their gold as the line says it, with its size in bytes."""
 
     def gold_of(self, block: ScannedBlock, number: int, first: int) -> tuple[int, Record | None]:
         """The digest by which the gold of line ``number`` is known, whose fields the kernel has found, and a
@@ -107,7 +113,7 @@ class KnownGold:
             entry = Entry(id_of(scratch, records, first)[0], row=_NO_MORE)
         else:
             line = block.line(number)
-            if has_large_integer(block.beside_responses(number)):
+            if any(self._has_large_integer(block.data, *part) for part in block.beside_responses(number)):
                 return
             try:
                 entry = entry_of(decode_object(line, EXACT_FIELDS), job)
@@ -128,12 +134,27 @@ class KnownGold:
         size = len(line) + _RECORD_BYTES
         if self._size + size > self._limit:
             self.golds.clear()
+            self._whole.clear()
             self._size = 0
         self._size += size
         # a question that gold of --data has gives its id in place of the tool's number
         digest = asked if asked and entry.numbered and entry.id is not told_id else digest
         record.shared = SharedGold()
         self.golds[digest] = record
+        if looked_at:
+            self._whole.append((record, len(line)))
+
+    def _let_go(self) -> None:
+        """Of golds that their task has prepared keep only that: a maze is half as long as its line."""
+        still = []
+        for record, size in self._whole:
+            shared = record.shared
+            if shared is None or shared.made is None:
+                still.append((record, size))
+                continue
+            record.answer, record.question, record.row = {}, None, {}
+            self._size += shared.n_bytes - size
+        self._whole = still
 
     def take(self, block: ScannedBlock, numbers: Sequence[int]) -> Taken:
         """The records of the lines ``numbers`` of a block, which the kernel has not scored. Lines of a known
@@ -141,6 +162,7 @@ class KnownGold:
         entries: list[Record | Score] = []
         lines, records = (memoryview(part).cast("B").cast("q") for part in (block.lines, block.records))
         n_exact = n_known = 0
+        self._let_go()
         data, scratch = memoryview(block.data), memoryview(block.scratch).cast("B")
         for number in numbers:
             place = number * LINE_COLUMNS

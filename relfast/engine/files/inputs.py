@@ -71,7 +71,7 @@ class Inputs:
         twice: bool = False,
     ) -> None:
         self._names = list(names)
-        self.sources, self.gold = find_sources(names, own), find_sources(job.data)
+        self.sources, self.gold = find_sources(names, own), find_sources(job.data, gold=True)
         self.job = job.of_files(len(self.sources))
         self.limit, self.shard = limit, shard
         for source in self.sources:

@@ -26,7 +26,7 @@ import struct
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -81,8 +81,9 @@ class ForkServer:
         early = _early.pop() if _early else None
         self._process: _Forked | subprocess.Popen[bytes] | None = early and early[0]
         self._ours, theirs = (early[1], None) if early else _socketpair()
-        if theirs is not None:
-            self._ours.send(pickle.dumps(([*gold], strict)))
+        gold_of = pickle.dumps(([*gold], strict))
+        # workers read themselves so many files that their names are no packet
+        self._ours.send(gold_of if len(gold_of) <= _PACKET else pickle.dumps(([], strict)))
         self._thread = threading.Thread(
             target=self._run, args=(theirs,), name="relfast-forkserver", daemon=True
         )
@@ -332,9 +333,10 @@ def _import_tasks() -> None:
     gc.freeze()
 
 
-def _serve(parent: int, control: _socket.socket, gold: Callable[[], tuple[Sequence[str], bool]]) -> None:
-    """Run the helper: fork workers for process ``parent``, which sends requests over ``control``. ``gold``
-    gives the files of ``--data``, and whether the policy is ``strict``."""
+def _serve(parent: int, control: _socket.socket, guess: tuple[Sequence[str], bool] = ((), False)) -> None:
+    """Run the helper: fork workers for process ``parent``, which sends over ``control`` the files of
+    ``--data`` and whether the policy is ``strict``, and then requests. It begins with its ``guess`` of these,
+    but with no pipe, which can be read only once."""
     from relfast.engine.isolated import worker
     from relfast.engine.job import MAX_LINE_BYTES
 
@@ -348,9 +350,14 @@ def _serve(parent: int, control: _socket.socket, gold: Callable[[], tuple[Sequen
     gc.disable()
     # workers read them themselves if that fails, and report why, or if their job says otherwise
     with contextlib.suppress(Exception):
-        paths, strict = gold()
+        paths, strict = guess
+        guessed = tuple(map(os.path.abspath, paths))
+        if guessed and all(os.path.isfile(path) or os.path.isdir(path) for path in guessed):
+            worker.gold_of(guessed, MAX_LINE_BYTES, strict)
+    with contextlib.suppress(Exception):
+        paths, strict = pickle.loads(control.recv(_PACKET))
         if paths:
-            worker.gold_of(tuple(paths), MAX_LINE_BYTES, strict)
+            worker.gold_of(tuple(paths), MAX_LINE_BYTES, strict)  # at once, if the guess was right
     # these objects are never freed; frozen, the collector does not touch their pages, which stay shared
     gc.freeze()
     gc.enable()
@@ -370,7 +377,7 @@ def main(parent: int) -> None:
     """The helper's entry point: serve the pool of process ``parent`` over the socket on stdin."""
     _open_standard_streams()
     control = _socket.socket(fileno=os.dup(0))
-    _serve(parent, control, lambda: pickle.loads(control.recv(_PACKET)))
+    _serve(parent, control)
 
 
 # the helper that a command forks early
@@ -397,7 +404,7 @@ def prefork(arguments: Sequence[str]) -> bool:
     """Fork the helper for the pool that this command is about to open. Returns False if this process has
     several threads, which forbids it.
 
-    ``arguments`` are the command's arguments, from which the helper takes ``--data`` and ``--policy``.
+    ``arguments`` are the command's arguments, from which the helper guesses ``--data`` and ``--policy``.
     """
     # this folder also lists threads that Python did not start
     if len(os.listdir("/proc/self/task")) != 1:
@@ -439,23 +446,25 @@ def _become_helper(parent: int, control: _socket.socket, arguments: Sequence[str
         os.environ[QUIET_VARIABLE] = "1"
         with contextlib.suppress(Exception):  # each worker will load it itself, and report the error
             worker.load_fast_path()
-        _serve(parent, control, lambda: _gold_in(arguments))
+        is_strict = _values_of("--policy", arguments)[-1:] == ["strict"]
+        _serve(parent, control, (_values_of("--data", arguments), is_strict))
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
         os._exit(1)
 
 
-def _gold_in(arguments: Sequence[str]) -> tuple[Sequence[str], bool]:
-    """The files of ``--data``, and whether the policy is ``strict``."""
-    paths = [*map(os.path.abspath, _values_of("--data", arguments))]
-    return paths, _values_of("--policy", arguments)[-1:] == ["strict"]
-
-
 def _values_of(option: str, arguments: Sequence[str]) -> list[str]:
-    """The values given for an option, found without a full parse of the command line."""
-    values = [argument.partition("=")[2] for argument in arguments if argument.startswith(f"{option}=")]
-    return values + [value for name, value in itertools.pairwise(arguments) if name == option]
+    """The values given for an option, as a parser finds them that knows no other option: the value of another
+    one that looks like this one is taken for it."""
+    values: list[str] = []
+    left = iter(arguments)
+    for argument in itertools.takewhile(lambda each: each != "--", left):
+        if argument == option:
+            values += itertools.islice(left, 1)
+        elif argument.startswith(f"{option}="):
+            values.append(argument.partition("=")[2])
+    return values
 
 
 if __name__ == "__main__":

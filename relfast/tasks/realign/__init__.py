@@ -69,7 +69,7 @@ TASK: Final = Task(
     ),
     reward_metric="alignment_score",
     strict_reward_metric="gated_score",
-    revision=9,  # strict compares answers as trees, and reads forms as all tasks do: docs/strict.md
+    revision=10,  # strict compares answers as trees, and reads forms as all tasks do: docs/strict.md
     row_fields=("llm_correct", "final_correct", "subset"),
     blind="relfast.tasks.realign.blind:STRATEGIES",
     module="relfast.tasks.realign.score",

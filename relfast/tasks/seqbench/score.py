@@ -6,6 +6,7 @@ record are prepared for the kernels once, and cached for further responses to th
 
 from __future__ import annotations
 
+import sys
 import threading
 from array import array
 from collections import OrderedDict
@@ -31,7 +32,7 @@ SEARCH_GIVEN_UP: Final = "search_given_up"
 shortest plan, or for the shortest completion of a broken plan, was given up."""
 
 CACHE_BYTES: Final = 64 << 20
-"""Most memory of cached mazes: about 800 of 40 × 40 rooms, 7,000 of 10 × 10."""
+"""Most memory of cached mazes: about 250 of 40 × 40 rooms, 2,200 of 10 × 10."""
 
 _OBJECT_BYTES: Final = 2_000  # of an entry's Python objects, besides its arrays
 
@@ -88,30 +89,40 @@ class ProblemCache:
         self.limit = limit
         self.n_bytes = 0
         self._lock = threading.Lock()
-        self._entries: OrderedDict[bytes, Problem | str] = OrderedDict()
+        self._entries: OrderedDict[tuple[object, ...], Problem | str] = OrderedDict()
 
-    def get(self, fields: Fields, key: bytes) -> Problem | str:
+    def get(self, fields: Fields, key: tuple[object, ...]) -> Problem | str:
         """The problem, or a message why there is none. ``key`` is `Fields.key`."""
         with self._lock:
             entry = self._entries.get(key)
             if entry is not None:
                 self._entries.move_to_end(key)
                 return entry
-        try:
-            entry = solve(fields)
-        except InputError as error:
-            entry = str(error)
+        entry = _problem_of(fields)
         with self._lock:
             if key not in self._entries:
                 self._entries[key] = entry
-                self.n_bytes += _size(entry)
+                self.n_bytes += _size(entry) + _length(key)
             while self.n_bytes > self.limit and len(self._entries) > 1:
-                self.n_bytes -= _size(self._entries.popitem(last=False)[1])
+                oldest, problem = self._entries.popitem(last=False)
+                self.n_bytes -= _size(problem) + _length(oldest)
         return entry
+
+
+def _problem_of(fields: Fields) -> Problem | str:
+    """The problem of a record, or a message why there is none."""
+    try:
+        return solve(fields)
+    except InputError as error:
+        return str(error)
 
 
 def _size(entry: Problem | str) -> int:
     return entry.n_bytes if isinstance(entry, Problem) else _OBJECT_BYTES
+
+
+def _length(key: tuple[object, ...]) -> int:
+    return sum(map(sys.getsizeof, key))
 
 
 PROBLEMS: Final = ProblemCache()
@@ -186,12 +197,14 @@ def _scored(attempts: Sequence[Attempt], options: Options) -> list[Outcome]:
 def gold_of(record: Record) -> tuple[Fields, Problem | str]:
     """A record's fields, and its problem or a message why there is none."""
     shared = record.shared
-    if shared is None or shared.made is None:
+    if shared is None:
         fields = Fields.of(record.answer, record.question, record.row)
-        made = fields, PROBLEMS.get(fields, fields.key)
-        if shared is None:
-            return made
-        shared.made = made
+        return fields, PROBLEMS.get(fields, fields.key)
+    if shared.made is None:
+        # kept with the gold that is shared, so that no key is made
+        fields = Fields.of(record.answer, record.question, record.row)
+        problem = _problem_of(fields)
+        shared.made, shared.n_bytes = (fields.without_maze(), problem), _size(problem)
     found: tuple[Fields, Problem | str] = shared.made
     return found
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from itertools import chain
@@ -246,12 +247,21 @@ def stream_of(file: IO[bytes], codec: Codec, head: bytes = b"") -> Stream:
     were read from the file already. Reading raises `MissingExtraError` if a package for it is missing."""
     pieces = chain((head,), iter(partial(file.read, _READ), b""))
     packing = PACKINGS.get(codec)
-    return Stream(pieces if packing is None else _unpacked(pieces, packing), file)
+    again = None if head or not file.seekable() else partial(_read_again, file)
+    return Stream(pieces if packing is None else _unpacked(pieces, packing, again), file)
 
 
-def _unpacked(packed: Iterable[bytes], packing: Packing) -> Iterator[bytes]:
-    """The decompressed bytes of the members. Raises `Damaged` if they expand too much, or are damaged."""
-    taken = given = 0
+def _read_again(file: IO[bytes], begin: int, end: int) -> bytes:
+    file.seek(begin)
+    return file.read(end - begin)
+
+
+def _unpacked(
+    packed: Iterable[bytes], packing: Packing, again: Callable[[int, int], bytes] | None = None
+) -> Iterator[bytes]:
+    """The decompressed bytes of the members. Raises `Damaged` if they expand too much, or are damaged.
+    ``again`` reads the bytes of a range of ``packed`` once more, where that is possible."""
+    taken = given = begin = before = 0
     member: Member | None = None
     for piece in packed:
         taken += len(piece)
@@ -261,10 +271,15 @@ def _unpacked(packed: Iterable[bytes], packing: Packing) -> Iterator[bytes]:
                 if member is None:
                     data = data.lstrip(b"\0")  # padding between members, as tar and tapes leave it
                     member = packing.member() if data else None
+                    begin = taken - len(piece) + min(at + packing.step, len(piece)) - len(data)
+                    before = given
                     continue
                 try:
                     text = member.decompress(data, _READ)
                 except Exception as error:  # each decoder has errors of its own
+                    if again is not None:
+                        damaged = taken - len(piece) + at
+                        yield _before_damage(packing, again, begin, damaged, given - before)
                     why = f"is damaged: {error}"
                     if "too much memory" in why or "Memory usage limit" in why:
                         far = f"looks back more than {MAX_WINDOW >> 20} MiB"
@@ -277,3 +292,21 @@ def _unpacked(packed: Iterable[bytes], packing: Packing) -> Iterator[bytes]:
                 data, member = (member.unused_data, None) if member.eof else (b"", member)
     if member is not None:
         raise Damaged("compressed input ends early")
+
+
+def _before_damage(
+    packing: Packing, again: Callable[[int, int], bytes], begin: int, damaged: int, given: int
+) -> bytes:
+    """What a member that begins at ``begin`` has before its damage, which its decoder has met in the bytes
+    from ``damaged`` on; without the ``given`` bytes that are known. The decoder has dropped the output of the
+    call that failed: another unpacks the member once more, and those bytes one by one."""
+    member, found = packing.member(), bytearray()
+    far = (again(at, min(at + packing.step, damaged)) for at in range(begin, damaged, packing.step))
+    near = (bytes((byte,)) for byte in again(max(begin, damaged), damaged + packing.step))
+    with suppress(Exception):
+        for data in chain(far, near):
+            while data or not member.needs_input:
+                text, data = member.decompress(data, max(1, min(given, _READ))), b""
+                found += text[given:]
+                given = max(0, given - len(text))
+    return bytes(found)

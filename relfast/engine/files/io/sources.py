@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
@@ -80,22 +80,41 @@ class Source(NamedTuple):
             return stream_of(file, codec, head)
 
 
-def find_sources(inputs: Sequence[str], own: Sequence[str] = ()) -> list[Source]:
+def find_sources(inputs: Sequence[str], own: Sequence[str] = (), *, gold: bool = False) -> list[Source]:
     """The sources that the inputs name, in order. Folders and patterns leave out the files in ``own``, which
-    an earlier run of the command has written (`relfast.support.outputs.own_outputs`).
+    an earlier run of the command has written (`relfast.support.outputs.own_outputs`). Files of ``gold`` may
+    be named twice, which changes nothing.
 
     Raises
     ------
     InputError
         An input names nothing that can be read, or a file of a format that is not read (see `recognise`).
     UsageError
-        Stdin is named twice, or a name is empty.
+        A file is named twice, be it by a link or in a folder, or a name is empty.
     """
     if "" in inputs:
         raise UsageError("an input has an empty name (a variable that is not set?): this folder is .")
-    if list(inputs).count(STDIN) > 1:
-        raise UsageError("stdin (-) can be read only once")
-    return [_source(path) for name in inputs for path in paths_of(name, own)]
+    named = [(name, path) for name in inputs for path in paths_of(name, own)]
+    if not gold:
+        check_once(named)
+    return [_source(path) for _, path in named]
+
+
+def check_once(named: Iterable[tuple[str, str]]) -> None:
+    """Raise `UsageError` if two paths, each with the input that names it, are one file: its rows would count
+    twice, and a pipe has them only once."""
+    seen: dict[object, str] = {}
+    for name, path in named:
+        way = path if path in (name, STDIN) else f"{path} (of {name})"
+        file: object = path
+        with suppress(OSError):  # it is no file of this machine, or opening it says why
+            status = os.fstat(0) if path == STDIN else os.stat(path)
+            file = status.st_dev, status.st_ino
+        if file in seen:
+            first = seen[file]
+            which = f"{way} is named twice" if way == first else f"{first} and {way} are one file"
+            raise UsageError(f"{which}; its rows would count twice: name it once")
+        seen[file] = way
 
 
 def paths_in(sources: Iterable[Source]) -> list[str]:
