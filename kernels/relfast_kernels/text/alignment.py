@@ -33,6 +33,7 @@ MARGIN: Final = 2.0
 MOST_DIGITS: Final = 9
 """A number with more digits is no place."""
 
+_LOG_2: Final = math.log(2.0)
 _GENERATION: Final = 32
 _INDEX: Final = (1 << _GENERATION) - 1
 
@@ -218,6 +219,20 @@ def is_ascii(text: Bytes, rows: Ints, n: int) -> bool:
 
 
 @kernel
+def _logarithm(x: float) -> float:
+    """The natural logarithm of a number from 1 on, by the series of artanh: a kernel's library needs nothing
+    of libm."""
+    halved = 0
+    while x >= 2.0:
+        x, halved = 0.5 * x, halved + 1
+    ratio = (x - 1.0) / (x + 1.0)
+    total, power = 0.0, ratio
+    for odd in range(1, 42, 2):
+        total, power = total + power / odd, power * ratio * ratio
+    return 2.0 * total + halved * _LOG_2
+
+
+@kernel
 def _evidence(
     question: Response, rows: Ints, numbers: Buffer, at: int, n: int, columns: Buffer, to: int
 ) -> float:
@@ -251,7 +266,7 @@ def _evidence(
         seen += run >= WINDOW
     share = shared / size
     expected = windows * (share * share * share * share)
-    return seen * math.log(seen / expected) - (seen - expected) if seen > expected else 0.0
+    return seen * _logarithm(seen / expected) - (seen - expected) if seen > expected else 0.0
 
 
 @kernel

@@ -50,7 +50,6 @@ from relfast_kernels.text.lines import (
     hold_lines,
     judge_text,
     name_taxa,
-    outline,
     rehash_held,
     scan_lines,
     score_lines,
@@ -58,6 +57,7 @@ from relfast_kernels.text.lines import (
 from relfast_kernels.text.marked import read_form
 from relfast_kernels.text.prompts import key_flags
 from relfast_kernels.text.reasoning import PackedMarks, cut_among
+from relfast_kernels.text.said import outline
 
 _INDEX = np.frombuffer(b'{"index":', np.uint8)
 _ID_KEY = np.frombuffer(b',"id":', np.uint8)

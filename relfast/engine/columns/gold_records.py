@@ -83,7 +83,8 @@ _NOTHING_SAID: Final = {LINE_SHAPE: 0, LINE_GOLD: 0, LINE_REST: 0}
 _BATCH_BYTES: Final = 1 << 20
 _BATCH_LINES: Final = 1 << 13
 _MOST_DECODED: Final = 1 << 14
-"""Bytes and lines of gold that are read at a time, and how many entries are kept that were asked for."""
+"""Bytes and lines of gold that are read at a time, and how many entries and prompts are kept that were asked
+for."""
 _MOST_BEGINNINGS: Final = 16
 """Most texts that a prompt is searched for, to find questions in it."""
 _MOST_OPEN: Final = 64
@@ -227,6 +228,8 @@ class GoldRecords:
         questions = self.questions()
         found = questions.get(prompt.strip(), self._found.get(prompt))
         if found is None:
+            if len(self._found) >= _MOST_DECODED:
+                self._found.clear()
             found = self._found[prompt] = self._within(prompt)
         return found
 
