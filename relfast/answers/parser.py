@@ -74,7 +74,7 @@ def _joined(sign: str, parts: Sequence[Node]) -> Node:
 
 def _check_unmarked(tree: Node) -> None:
     """Fail if a value that gets a sign (%, °, money) has one already: 3%% is no 3."""
-    while tree.tag in ("()", "-"):
+    while isinstance(tree, Apply) and tree.tag in ("()", "-"):
         (tree,) = tree.parts
     if tree.tag == "%" or isinstance(tree, Measured):
         raise _Failure

@@ -13,7 +13,7 @@ import corpora
 import growth
 import pytest
 from answers.respelling import CHANGED, RESPELLED, golds
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import relfast
@@ -295,6 +295,9 @@ _FRAGMENTS = st.sampled_from([" ", "\n", "\0", "\ud800", *str.split(
 
 
 @settings(max_examples=300)
+@example("5", "(1,2)%", "")
+@example("5", "-(a;b)°", "")
+@example("5", "\\$(1,2)", "")
 @given(
     st.lists(_FRAGMENTS, max_size=40).map("".join),
     st.lists(_FRAGMENTS, max_size=15).map("".join),

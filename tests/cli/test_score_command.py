@@ -63,6 +63,17 @@ def test_rows_on_stdout(dump: Path, name: str, workers: int) -> None:
     assert b"REL-A1" in done.stderr
 
 
+def test_a_pipe_behind_a_file_of_short_lines(dump: Path) -> None:
+    """Whose block has more lines than a block may have."""
+    Path("short.jsonl").write_bytes(b"1\n" * 20_000 + b"\n" * 20)
+    with dump.open("rb") as stdin:
+        done = relfast("short.jsonl", "-", "-o", "rows.jsonl", "-q", "--workers", 2, stdin=stdin)
+    assert done.returncode == 0
+    rows = Path("rows.jsonl").read_bytes().splitlines()
+    assert len(rows) == 20_002
+    assert [json.loads(row)["index"] for row in rows[-2:]] == [20_020, 20_021]
+
+
 def test_gzip_from_stdin_and_to_a_file(dump: Path) -> None:
     packed = dump.with_suffix(".gz")
     packed.write_bytes(gzip.compress(dump.read_bytes()))

@@ -256,7 +256,8 @@ def test_cut_at_any_byte(kind: str) -> None:
 @pytest.mark.parametrize("before", [b"", b"\0" * 500, b"member"])
 @pytest.mark.parametrize("kind", PACKERS)
 def test_all_before_a_fault_is_read(kind: str, before: bytes) -> None:
-    """As a decoder tells that is given a byte at a time, and gives one at a time."""
+    """As a decoder tells that is given a byte at a time, and gives one at a time; of xz less, since its decoder
+    gives lines that nobody wrote before it notices."""
     first = _packed(kind, b"one\n" * 99) if before == b"member" else before
     packed = bytearray(first + _packed(kind, TEXT))
     at = len(first) + (len(packed) - len(first)) * 3 // 4
@@ -270,7 +271,9 @@ def test_all_before_a_fault_is_read(kind: str, before: bytes) -> None:
             slowly += member.decompress(bytes((byte,)), 1)
             while not member.needs_input:
                 slowly += member.decompress(b"", 1)
-    assert text.removeprefix(b"one\n" * 99) == slowly
+    text = text.removeprefix(b"one\n" * 99)
+    assert slowly.startswith(text)
+    assert text == slowly or kind == "xz"
     # the text is one block of these two, which is known as a whole or not at all
     assert kind in ("bz2", "zst") or len(slowly) > len(TEXT) * 0.6
 

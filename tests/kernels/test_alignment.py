@@ -73,7 +73,8 @@ NAMES: Final = st.one_of(
     st.integers(0, 12).map(str),
     st.integers(0, 12).map("taxon_{:03}".format),
     st.sampled_from(["0", "00", "01", "Taxon 3", "TAXA#4", "taxon", "10a", "A", "a", "é", "É", "ſ", "K", "k", "\u0663", "²",
-                     "1\u00a02", "3\x1c4", "5\x85", "\u3000", "x>y", ">", "9999999999", "999999999", "Homo_sapiens", "\x7f", "😀"]),
+                     "1\u00a02", "3\x1c4", "5\x85", "\u3000", "x>y", ">", "9999999999", "999999999", "Homo_sapiens", "\x7f", "😀",
+                     "taxon_taxa_1", "taxon_taxon_0"]),
 )  # fmt: skip
 BLANKS: Final = st.sampled_from(["", "", "", " ", "\t", "  \t", "\r", "\x0b", "\u00a0"])
 RESIDUES: Final = st.one_of(
@@ -124,6 +125,7 @@ def planted(draw: st.DrawFn) -> str:
 @given(TAXA, st.one_of(QUESTIONS, planted()), WRITTEN)
 @example([1], ">1\nA\n>01\nC", None)
 @example([0], ">b\nAAAA\n>a\nCCCC", None)
+@example(["taxon_taxa_1"], ">0\nACGTACGT\n>1\nACGTACGA", "index")
 def test_names_are_those_of_the_definition(taxa: list[object], question: str, taxa_as: object) -> None:
     assert alignment_in(question) == FASTA.findall(question)
     names = defined_names(taxa, question, taxa_as)

@@ -21,7 +21,7 @@ from relfast_kernels.text.ascii import DIGITS, SPACES, small
 from relfast_kernels.text.characters import white_length
 from relfast_kernels.text.find import find_byte, find_outside, skip, skip_back
 from relfast_kernels.text.layouts import BY_NAME, BY_PLACE, GOLD_TAXA, GOLD_WRITTEN, Response, Work
-from relfast_kernels.text.rel_b import GOLD, digits_value, name_start, number_taxa
+from relfast_kernels.text.rel_b import FNV_PRIME, FNV_START, GOLD, LOW, digits_value, name_start, number_taxa
 from relfast_kernels.text.vectors import WIDTH, equal, first, load, lower, within
 
 AS_WRITTEN, AS_PLACES, UNSURE = 0, 1, -1
@@ -172,9 +172,9 @@ def _slot_of(alignment: Alignment, text: Bytes, name: Bytes, start: int, end: in
     belongs; ``text`` has the alignment."""
     rows, slots = alignment
     n_slots = len(slots) - 1
-    value = end - start
+    value = FNV_START
     for k in range(start, end):
-        value = (31 * value + small(int(name[k]))) & _INDEX
+        value = (value ^ small(int(name[k]))) * FNV_PRIME & LOW
     at = value & (n_slots - 1)
     while slots[at] >> _GENERATION == slots[n_slots]:
         row = slots[at] & _INDEX

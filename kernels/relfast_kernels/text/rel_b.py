@@ -60,7 +60,9 @@ _BEFORE_NAME = byte_set(" _#:-")
 _INDEX_BITS = 20
 FEW_SLOTS: Final = 256
 _INDEX = (1 << _INDEX_BITS) - 1
-_LOW = (1 << 32) - 1
+LOW = (1 << 32) - 1
+FNV_START, FNV_PRIME = 2166136261, 16777619
+"""The constants of FNV-1a with 32 bits."""
 
 
 # A set of texts is a hash table: ``spans`` (MAX_TAXA, 2) has where each text is, ``slots`` (TAXA_SLOTS + 1)
@@ -88,23 +90,23 @@ def _slot(
 @kernel
 def _hash(data: Buffer, start: int, end: int) -> int:
     """FNV-1a of data[start:end], 32 bits."""
-    value = 2166136261
+    value = FNV_START
     for at in range(start, end):
-        value = (value ^ int(data[at])) * 16777619 & _LOW
+        value = (value ^ int(data[at])) * FNV_PRIME & LOW
     return value
 
 
 @kernel
 def _scattered(value: int) -> int:
     """What a taxon with a hash adds to a vote: spread, so that sums of different sets differ (32 bits)."""
-    return value * 2654435761 & _LOW
+    return value * 2654435761 & LOW
 
 
 @kernel
 def _vote(says_yes: int, total: int) -> int:
     """A number that is equal for claims with the same label and the same set of taxa (for maj@k); ``total``
     is the sum of what the taxa add."""
-    return (2 + says_yes + total) & _LOW
+    return (2 + says_yes + total) & LOW
 
 
 def vote_of(says_yes: bool, taxa: Iterable[bytes]) -> int:
@@ -209,7 +211,7 @@ def _find_taxa(
         if n < 0:
             break
         if n > before:
-            total = (total + _scattered(value)) & _LOW
+            total = (total + _scattered(value)) & LOW
         if to >= 0:
             to = _put_taxon(data, first, stop, out, to)
         first, stop = next_taxon(data, stop, start, end, named)
@@ -473,7 +475,7 @@ def score_claim(
     for k in range(n_pred):
         taxon = numbers[TAXA + k]
         left -= put_number(scratch, beyond, taxon) - beyond + 3
-        total = (total + _share_of_vote(taxon, scratch, beyond)) & _LOW
+        total = (total + _share_of_vote(taxon, scratch, beyond)) & LOW
         if gold_is_yes:
             for other in range(n_gold):
                 common += numbers[GOLD + other] == taxon

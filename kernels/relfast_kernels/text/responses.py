@@ -69,6 +69,7 @@ from relfast_kernels.text.layouts import (
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_b import (
     GOLD,
+    MAX_GOLD,
     NO,
     YES,
     close_list,
@@ -395,6 +396,8 @@ def read_prepared(
         if tape[at, TOKEN_KIND] != LIST:
             return -1
         n = int(tape[at, TOKEN_NEXT]) - at - 1
+        if n > MAX_GOLD:
+            return -1
         for k in range(n):
             work.patterns[GOLD + k] = digits_value(
                 data, tape[at + 1 + k, TOKEN_START], tape[at + 1 + k, TOKEN_END]

@@ -120,7 +120,7 @@ class _BlockState:
     @property
     def too_many(self) -> bool:
         """Whether it has turned out that the block has more lines than a block may have."""
-        return self.block.n_lines > BLOCK_LINES
+        return self.done and self.error is None and self.block.n_lines > BLOCK_LINES
 
     def in_order(self) -> list[Segment]:
         return sorted(self.segments, key=lambda segment: segment.stop)
@@ -161,9 +161,10 @@ class BlockWork(WorkItem):
     def finished(self) -> None:
         state = self._state
         with state.changed:
-            state.open_items -= 1
+            # first: what is done has its number of lines
             if self._stop is None:
                 state.block.n_lines = self._at
+            state.open_items -= 1
             # causes are explained by rows of the first block, and of those with invalid records
             explained = not state.block.seq or any(
                 segment.tally.count("invalid_record") for segment in state.segments
@@ -195,7 +196,8 @@ class BlockWork(WorkItem):
                 self._blame_line(death)
             elif death.place is not None and (verdict := failures.blame(death, self._timeout)):
                 state.verdicts[death.place] = verdict
-            followers = [] if state.error is not None or state.too_many else self._followers()
+            is_left = state.error is None and state.block.n_lines <= BLOCK_LINES
+            followers = self._followers() if is_left else []
         self.finished()
         return followers
 
@@ -274,7 +276,7 @@ def score_on_pool(
                 state = under_way.add(block)
                 if parts > 1:
                     under_way.count(block)
-                    if state.too_many:
+                    if block.n_lines > BLOCK_LINES:
                         break
                 # make all items before submitting the first: a block counts as done when no item is open
                 items = [BlockWork(state, *part, pool.job.timeout) for part in _cut(block, parts)]
@@ -286,8 +288,7 @@ def score_on_pool(
                 # any finished block wakes this thread, since another one can then be started
                 changed.wait_for(lambda: under_way.states[0].done or more(), _WAIT_SECONDS)
             yield from _finished(under_way)
-            if under_way and (first_left := under_way.states[0]).done:
-                # it has too many lines
+            if under_way and (first_left := under_way.states[0]).too_many:
                 under_way.count(first_left.block)
                 pool.withdraw()
                 under_way.clear()

@@ -109,9 +109,12 @@ class Inputs:
         return sum(os.stat(source.path).st_size for source in self.sources) if seekable else 0
 
     def blocks(self, *, counted: bool = True) -> Iterator[Block]:
-        """The blocks that are read, in order. They need not be ``counted`` if all are read. Raises as
+        """The blocks that are read, in order. They need not be ``counted`` if all
+        are read, and can be read again. Raises as
         `relfast.engine.files.io.reader.blocks`."""
-        todo = self._all_blocks(counted=counted or self.limit is not None or self.shard is not None)
+        # what was read of a pipe cannot be cut anew
+        once = not all(source.regular for source in self.sources)
+        todo = self._all_blocks(counted=counted or once or self.limit is not None or self.shard is not None)
         if self.limit is not None:
             todo = first_lines(todo, self.limit)
         return todo if self.shard is None else self._part(todo, *self.shard)

@@ -186,6 +186,10 @@ def in_process(job: Job, note: Tell = tell_nobody) -> Iterator[Blocks]:
         note(gold.repeated.describe(job.data))
 
 
+def _all_are_counted(block: Block) -> Iterator[Block]:
+    raise AssertionError(f"block {block.seq} has more lines than were counted")
+
+
 @contextmanager
 def on_pool(
     job: Job,
@@ -194,7 +198,7 @@ def on_pool(
     tell: Tell = tell_nobody,
     meanwhile: Callable[[int], None] = lambda n_slow: None,
     note: Tell = tell_nobody,
-    counted: Counted = lambda block: iter(()),
+    counted: Counted = _all_are_counted,
 ) -> Iterator[Blocks]:
     """Score on worker processes, which end with the context. ``meanwhile`` is called with the number of slow
     records, at least every half second, and ``note`` with remarks on gold. ``counted`` is that of

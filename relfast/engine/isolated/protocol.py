@@ -193,8 +193,9 @@ class LineCounts:
 
     def close(self) -> None:
         self._slots.release()
-        self._page.close()
-        os.close(self.descriptor)
+        if not self._page.closed:
+            self._page.close()
+            os.close(self.descriptor)
 
 
 class InFlight:

@@ -9,6 +9,7 @@ The module also checks the form of gold and says what the text kernel's codes me
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate
@@ -52,32 +53,37 @@ def gold_names(taxa: Sequence[object], question: object, taxa_as: object = None)
     question
         The question's text, if it is known.
     """
-    written = tuple(map(plain_name, taxa))
+    written = frozenset(map(plain_name, taxa))
+    is_shown = isinstance(question, str) and ">" in question
+    if not is_shown or not all(_PLACE.fullmatch(name) for name in written):
+        return written
+    places = tuple(map(int, written))
     how = _WRITTEN.get(taxa_as, UNSAID) if isinstance(taxa_as, str) else UNSAID
-    names = _sorted_names(written, question, how) if isinstance(question, str) and ">" in question else []
+    names = _sorted_names(places, str(question), how)
     if len({*names}) < len(names) or not names:
-        return frozenset(written)
-    return frozenset(names[int(place)] for place in written)
+        return written
+    return frozenset(names[place] for place in places)
 
 
+_PLACE: Final = re.compile("[0-9]{1,9}")
 _WRITTEN: Final = {"name": BY_NAME, "index": BY_PLACE}
 
 
 @lru_cache(maxsize=512)
-def _sorted_names(written: tuple[str, ...], question: str, how: int) -> list[str]:
-    """The names of the question's alignment, if gold's taxa are places in this list; else none. Cached:
+def _sorted_names(places: tuple[int, ...], question: str, how: int) -> list[str]:
+    """The names of the question's alignment, if gold's numbers are places in this list; else none. Cached:
     worked out once for all rollouts of a question."""
     rule = _rule()
     import numpy as np  # which the rule has loaded, at nobody's charge
 
     text, most = utf8(question), question.count(">")
-    gold = [*map(utf8, written)]
+    gold = [b"%d" % place for place in places]
     spans = np.array(
         [[end - len(name), end] for name, end in zip(gold, accumulate(map(len, gold)), strict=True)]
     )
     taxa = rule.Taxa(b"".join(gold), spans, len(gold), how)
     space = rule.Alignment(np.zeros((most, 2), np.int64), [0] * ((2 << most.bit_length()) + 1))
-    numbers, columns = [0] * (rule.GOLD + 2 * len(written)), bytearray(len(text))
+    numbers, columns = [0] * (rule.GOLD + 2 * len(places)), bytearray(len(text))
     asked = Response(text, 0, len(text))  # type: ignore[arg-type]
     read, n_rows = rule.find_places(asked, taxa, space, numbers, columns, 0)
     if read != rule.AS_PLACES:

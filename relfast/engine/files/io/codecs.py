@@ -101,6 +101,9 @@ class Packing(NamedTuple):
         The command that unpacks a file that looks back further than `MAX_WINDOW`.
     step
         Most compressed bytes that a decoder is given at a time.
+    by_blocks
+        Whether the decoder checks blocks, so that of a damaged file all before the last block is right.
+        Others notice damage late, and give lines that nobody wrote until then.
     """
 
     suffix: str
@@ -110,6 +113,7 @@ class Packing(NamedTuple):
     grep: str
     far: str = ""
     step: int = _READ
+    by_blocks: bool = False
 
 
 PACKINGS: Final = {
@@ -123,7 +127,8 @@ PACKINGS: Final = {
         "zstdgrep", "zstd -d --long=31", step=1024,
     ),
     "bz2": Packing(
-        ".bz2", b"BZh", lambda: _module("bz2").BZ2Decompressor(), lambda: _module("bz2").compress, "bzgrep"
+        ".bz2", b"BZh", lambda: _module("bz2").BZ2Decompressor(), lambda: _module("bz2").compress, "bzgrep",
+        by_blocks=True,
     ),
     # a member has about a megabyte: higher presets look back further, and take ten times as long
     "xz": Packing(
@@ -277,7 +282,7 @@ def _unpacked(
                 try:
                     text = member.decompress(data, _READ)
                 except Exception as error:  # each decoder has errors of its own
-                    if again is not None:
+                    if again is not None and packing.by_blocks:
                         damaged = taken - len(piece) + at
                         yield _before_damage(packing, again, begin, damaged, given - before)
                     why = f"is damaged: {error}"
