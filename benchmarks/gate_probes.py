@@ -219,10 +219,10 @@ PROBES: Final[dict[str, Callable[[Path], Probe]]] = {
     "motif kernel": _motif,
     "isomers kernel": _isomers,
     "reward call, REL-A1": _reward("REL-A1"),
-    "lines: distinct mazes": _maze_lines(1),
-    "lines: 8 samples of a maze": _maze_lines(8),
+    "new lines: distinct mazes": _maze_lines(1),
+    "new lines: 8 samples of a maze": _maze_lines(8),
     "text dump": _text_dump,
     "chemistry dump": _chem_dump,
-    **{f"lines: {kind}": _block(kind) for kind in BLOCKS},
+    **{f"new lines: {kind}": _block(kind) for kind in BLOCKS},
     **{f"golds: {kind}": _block(kind, knows=False) for kind in GOLDS},
 }
